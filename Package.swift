@@ -98,11 +98,13 @@ let package = Package(
         .target(name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
-        .target(name: "TestBackend", dependencies: ["FeathersNetworking"], path: "Tests/TestBackend", swiftSettings: settings),
+        .target(
+            name: "TestBackend", dependencies: ["FeathersCore", "FeathersNetworking"], path: "Tests/TestBackend", swiftSettings: settings),
         .testTarget(name: "FeathersJSONTests", dependencies: ["FeathersJSON", "FeathersTesting", "TestBackend"], swiftSettings: settings),
         .testTarget(name: "FeathersSupportTests", dependencies: ["FeathersSupport", "FeathersTesting"], swiftSettings: settings),
         .testTarget(
-            name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersSupport", "FeathersTesting"], swiftSettings: settings),
+            name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersSupport", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersNetworkingTests",
             dependencies: ["FeathersSupport", "FeathersNetworking", "TestBackend"],
@@ -120,7 +122,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FeathersTestingTests",
-            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting"],
+            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersCachingTests",

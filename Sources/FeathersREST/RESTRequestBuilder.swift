@@ -39,7 +39,7 @@ struct RESTRequestBuilder: Sendable {
         try url(path: request.path, route: request.params.route, id: try id(of: request), query: request.params.query)
     }
 
-    func url(path: String, route: [String: String] = [:], id: ServiceID? = nil, query: Query) throws -> URL {
+    func url(path: String, route: [String: String] = [:], id: ServiceID? = nil, query: Query<JSONValue>) throws -> URL {
         var text = try base.text()
         try RESTPath.append(path, route: route, to: &text)
         if let id { try RESTPath.append(id, to: &text) }

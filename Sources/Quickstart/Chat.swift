@@ -16,7 +16,7 @@ struct Chat {
         await addHooks(to: messages, durations)
 
         // Receives events from now on. The events are read while the calls below run.
-        let events = messages.untyped.events()
+        let events = messages.events()
         async let heard = read(events, count: 6)
 
         let first = try await messages.create(Message(room: room, author: "Ada", text: "Hello, Feathers"))
@@ -44,7 +44,7 @@ struct Chat {
         screen.step("took", durations.summary)
     }
 
-    private func addHooks(to messages: TypedService<Message>, _ durations: Durations) async {
+    private func addHooks(to messages: Service<Message>, _ durations: Durations) async {
         await messages.use(hooks: .logging { durations.add($0) })
         await messages.use(
             hooks: .validating(.create) { data in
@@ -56,7 +56,7 @@ struct Chat {
         screen.step("hooks", "validate text, stamp sentAt, measure durations")
     }
 
-    private func showErrors(_ messages: TypedService<Message>, missing id: ServiceID) async throws {
+    private func showErrors(_ messages: Service<Message>, missing id: ServiceID) async throws {
         do {
             try await messages.create(Message(room: room, author: "Eve", text: ""))
         } catch let error as FeathersError where error.code == .badRequest {

@@ -64,15 +64,19 @@ import Testing
 
     @Test func `A local service may pass its params on over a mixed transport, until its user has logged out`() async throws {
         /// Passes on what it was called with, the second time only after the user has changed.
-        struct Forwarding: ServiceProtocol {
-            let app: FeathersApp
-            let lateTransport: any Transport
+        actor Forwarding: ServiceProtocol {
+            private let app: FeathersApp
+            private let lateTransport: any Transport
+
+            init(app: FeathersApp, lateTransport: any Transport) {
+                (self.app, self.lateTransport) = (app, lateTransport)
+            }
 
             func find(_ params: Params) async throws -> JSONValue {
                 let answer = try await app.service("notes").find(params: params)
                 try await app.authenticate(.local(email: "bob", password: ""))
                 let late = ServiceRequest(path: "notes", method: .find, params: params)
-                return [answer, try await lateTransport.send(late).result]
+                return [.array(answer.data), try await lateTransport.send(late).result]
             }
         }
         let (socket, rest) = (transport, StubTransport())

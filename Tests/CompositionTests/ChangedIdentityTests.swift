@@ -1,5 +1,6 @@
 import Feathers
 import FeathersTesting
+import TestBackend
 import Testing
 
 /// Apps that authenticate with hooks of their own, and report their user with `setIdentity`.
@@ -54,12 +55,12 @@ import Testing
         let transport = StubTransport { _ in "ok" }
         let app = FeathersApp(transport: transport)
         app.use(hooks: Hooks(before: [{ if $0.app.identity == nil { $0.app.setIdentity(Identity("alice")) } }]))
-        #expect(try await app.service("notes").find() == "ok")
+        #expect(try await app.service("notes").rawFind() == "ok")
     }
 
     @Test func `A call with a token of its own belongs to no sign-in`() async throws {
         let (app, transport) = app()
-        async let read = app.service("notes").find(params: Params(token: "theirs"))
+        async let read = app.service("notes").rawFind(params: Params(token: "theirs"))
         try await transport.waitForRequest(number: 1)
         try await clock.waitForSleepers(1)
         app.setIdentity(Identity("bob"))

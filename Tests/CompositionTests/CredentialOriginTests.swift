@@ -132,27 +132,27 @@ import Testing
         Case("of the app's transport", ownOnly) { _ = try await $0.app.service("messages").find() },
         Case("of a mixed app, beside its connection", on: .mixed, ownOnly) { _ = try await $0.app.service("messages").find() },
         Case("of a JSON:API app", on: .jsonAPI, ownOnly) { _ = try await $0.app.service("articles").find() },
-        Case("registered with a transport to another server", otherWithout) { try await $0.call(TransportService($0.rest(other))) },
-        Case("registered with a transport to the own server", ownOnly) { try await $0.call(TransportService($0.rest(own))) },
+        Case("registered with a transport to another server", otherWithout) { try await $0.call(over: $0.rest(other)) },
+        Case("registered with a transport to the own server", ownOnly) { try await $0.call(over: $0.rest(own)) },
         Case("registered with a transport to a listed server", trusting: [other], otherWith) {
-            try await $0.call(TransportService($0.rest(other)))
+            try await $0.call(over: $0.rest(other))
         },
         Case("registered with transports to the own server and another", otherWithout) { scene in
             let mixed = MixedTransport.mixed(realTime: .socketIO(try scene.url(own)), rest: try scene.rest(other))
-            try await scene.call(TransportService(mixed))
+            try await scene.call(over: mixed)
         },
         Case("registered with JSON:API on another server", on: .jsonAPI, otherWithout) { scene in
-            try await scene.call(TransportService(.jsonAPI(scene.url(other), httpClient: scene.http)))
+            try await scene.call(over: .jsonAPI(scene.url(other), httpClient: scene.http))
         },
         Case("of a Socket.IO app, registered with a transport to its server", on: .socket, ownOnly) {
-            try await $0.call(TransportService($0.rest(own)))
+            try await $0.call(over: $0.rest(own))
         },
         Case("of a Socket.IO app, registered with a transport to another server", on: .socket, otherWithout) {
-            try await $0.call(TransportService($0.rest(other)))
+            try await $0.call(over: $0.rest(other))
         },
-        Case("of an app without a transport", on: .none, otherWithout) { try await $0.call(TransportService($0.rest(other))) },
+        Case("of an app without a transport", on: .none, otherWithout) { try await $0.call(over: $0.rest(other)) },
         Case("of an app without a transport, on a listed server", on: .none, trusting: [other], otherWith) {
-            try await $0.call(TransportService($0.rest(other)))
+            try await $0.call(over: $0.rest(other))
         },
         Case("of the program's own that hand calls on to another server", otherWithout) {
             try await $0.call(Forwarding(transport: $0.rest(other)))
@@ -210,14 +210,14 @@ import Testing
         let scene = try await Scene(.rest)
         try await scene.app.reauthenticate()
         scene.http.stub("/reports", with: .refusal(FeathersError(.notAuthenticated, "Who are you?")))
-        let error = await failure { try await scene.call(TransportService(scene.rest(Self.other))) }
+        let error = await failure { try await scene.call(over: scene.rest(Self.other)) }
         #expect(error?.code == .notAuthenticated)
         #expect(scene.app.authentication.result?.accessToken == "secret")
         #expect(scene.http.requests.count == 1)
     }
 
     @Test func `Another server does not judge the token that a local service did not pass on, and neither does the service`() async throws {
-        struct Asking: ServiceProtocol {
+        actor Asking: ServiceProtocol {
             func find(_ params: Params) async throws -> JSONValue { throw FeathersError(.notAuthenticated, "Wrong PIN") }
         }
         let scene = try await Scene(.rest)
@@ -306,16 +306,23 @@ extension CredentialOriginTests {
         func call(_ service: any ServiceProtocol) async throws {
             _ = try await app.use(service, at: "reports").find()
         }
+
+        /// Registers the service of a transport's server and calls it.
+        func call(over transport: any Transport) async throws {
+            _ = try await app.use(transport, at: "reports").find()
+        }
     }
 
-    struct Accounts: ServiceProtocol {
+    actor Accounts: ServiceProtocol {
         func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue { ["accessToken": "secret", "user": ["id": 1]] }
     }
 
     /// A service of the program's own in front of a transport.
-    struct Forwarding: ServiceProtocol {
-        let transport: any Transport
-        var token: String?
+    actor Forwarding: ServiceProtocol {
+        private let transport: any Transport
+        private let token: String?
+
+        init(transport: any Transport, token: String? = nil) { (self.transport, self.token) = (transport, token) }
 
         func respond(to request: ServiceRequest) async throws -> ServiceResponse {
             var request = request
@@ -325,10 +332,14 @@ extension CredentialOriginTests {
     }
 
     /// A service of the program's own that asks another app with the params of its caller.
-    struct Asking: ServiceProtocol {
-        let app: FeathersApp
+    actor Asking: ServiceProtocol {
+        private let app: FeathersApp
 
-        func find(_ params: Params) async throws -> JSONValue { try await app.service("reports").find(params: params) }
+        init(app: FeathersApp) { self.app = app }
+
+        func find(_ params: Params) async throws -> JSONValue {
+            .array(try await app.service("reports").find(params: params).data)
+        }
     }
 
     struct Article: JSONAPIModel {

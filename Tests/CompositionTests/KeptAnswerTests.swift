@@ -19,7 +19,7 @@ import Testing
             #expect(await failure { try await app.notes.find(params: .caching(.cacheOnly)) }?.code == .notInCache)
             try await app.signIn("bob")
             #expect(await failure { try await app.notes.find(params: .caching(.cacheOnly)) }?.code == .notInCache)
-            #expect(try await app.notes.find() == [])
+            #expect(try await app.notes.find().data == [])
 
             try await app.signIn("alice")
             // FeathersJS 6 opens another stream for each user. Events may have been missed in between, so the cache may be empty.
@@ -90,7 +90,7 @@ import Testing
             try await server.waitForArrivals(at: "notes", .find, 2)
             server.release("notes", .find)
             #expect(await hers?.code == .notAuthenticated)
-            #expect(try await his == [])
+            #expect(try await his.data == [])
             #expect(server.arrivals(at: "notes", .find).map(\.user) == ["alice", "bob"])
         }
     }

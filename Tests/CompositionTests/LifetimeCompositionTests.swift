@@ -15,7 +15,7 @@ import Testing
             begun.add()
             try await ended.wait(for: 1)
             #expect(app.connectionStatus == .connected(recovered: false))
-            #expect(try await app.service("news").find() == [])
+            #expect(try await app.service("news").find().data == [])
         }
         try await begun.wait(for: 1)
         try await model.connected { app in _ = try await app.service("news").find() }
@@ -51,7 +51,7 @@ import Testing
         let base = try #require(URL(string: "https://example.com"))
         for client in [endpoints, services] { client.stub(where: { _ in true }, with: .unanswered) }
         let model = try server.app(over: .socket, [])
-        try await model.app.use(TransportService(.rest(base, timeout: nil, httpClient: services)), at: "reports")
+        try await model.app.use(.rest(base, timeout: nil, httpClient: services), at: "reports")
         try await withFeathersApp(model.app) { app in
             let other = RESTTransport(base, timeout: nil, httpClient: endpoints)
             async let endpoint = failure { try await app.request(Endpoint<JSONValue>(.get, "slow"), over: other) }
@@ -89,10 +89,10 @@ import Testing
         let service = try await app.use(MemoryService(multi: .all, records: records), at: "documents")
         let mine = Params(query: .where("tenant", 1))
         let removed = try await service.removeAll(query: .where("old", true), params: mine)
-        #expect(removed.array?.map { $0["tenant"] } == [1])
+        #expect(removed.map { $0["tenant"] } == [1])
         let left = try await service.find()
-        #expect(left.array?.count == 3)
+        #expect(left.count == 3)
         // The same property on both sides: both conditions hold.
-        #expect(try await service.find(.where("tenant", 2), params: mine) == [])
+        #expect(try await service.find(.where("tenant", 2), params: mine).data == [])
     }
 }

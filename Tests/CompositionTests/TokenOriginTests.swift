@@ -134,7 +134,7 @@ import Testing
         let accounts = "https://accounts.example.com"
         func app(_ accounts: String) async throws -> FeathersApp {
             let app = try rest(Self.server, storage)
-            try await app.use(TransportService(.rest(try url(accounts), httpClient: http)), at: "authentication")
+            try await app.use(.rest(try url(accounts), httpClient: http), at: "authentication")
             return app
         }
         try await app(accounts).authenticate(.local(email: "a@example.com", password: "p"))

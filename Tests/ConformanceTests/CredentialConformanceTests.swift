@@ -10,7 +10,7 @@ struct CredentialConformanceTests {
     enum Way: CaseIterable {
         case create, customMethod, stream
 
-        func call(_ echo: UntypedService, _ params: Params) async throws -> JSONValue? {
+        func call(_ echo: Service<JSONValue>, _ params: Params) async throws -> JSONValue? {
             switch self {
             case .create: return try await echo.create(["n": 1], params: params)
             case .customMethod: return try await echo.call("shout", with: ["n": 1], params: params)

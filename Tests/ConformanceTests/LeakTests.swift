@@ -23,7 +23,7 @@ struct LeakTests {
         }
     }
 
-    private static func runCancelled(_ calls: Int, on service: UntypedService) async throws {
+    private static func runCancelled(_ calls: Int, on service: Service<JSONValue>) async throws {
         try await run(calls) { _ in
             let task = Task { try await service.get(60_000) }
             task.cancel()

@@ -16,7 +16,7 @@ enum LocalBackend {
     }
 
     /// A memory service with the custom method `archive`.
-    private struct MessagesService: ServiceProtocol {
+    private actor MessagesService: ServiceProtocol {
         let records = MemoryService(startID: 1, multi: .all, pagination: Pagination(default: 10, max: 50))
 
         func respond(to request: ServiceRequest) async throws -> ServiceResponse {
@@ -28,7 +28,7 @@ enum LocalBackend {
         }
     }
 
-    private struct ErrorsService: ServiceProtocol {
+    private actor ErrorsService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
             guard let known = FeathersError.Code.classes.first(where: { $0.name == id.description }) else {
                 throw FeathersError(.notFound, "No error is called '\(id)'")
@@ -39,7 +39,7 @@ enum LocalBackend {
         }
     }
 
-    private struct EchoService: ServiceProtocol {
+    private actor EchoService: ServiceProtocol {
         func respond(to request: ServiceRequest) async throws -> ServiceResponse {
             guard !request.method.isCustom || request.method == "shout" else { throw FeathersError.unsupported(request.method) }
             var answer: JSONObject = ["method": .string(request.method.rawValue), "query": .object(request.params.query.json)]
@@ -49,18 +49,18 @@ enum LocalBackend {
         }
     }
 
-    private struct SlowService: ServiceProtocol {
+    private actor SlowService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
             try await ContinuousClock().sleep(for: .milliseconds(Int(id.description) ?? 0))
             return ["id": id.json]
         }
     }
 
-    private struct MetaService: ServiceProtocol {
+    private actor MetaService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { .null }
     }
 
-    private struct MembersService: ServiceProtocol {
+    private actor MembersService: ServiceProtocol {
         func find(_ params: Params) async throws -> JSONValue {
             ["route": .object(JSONObject(params.route.map { ($0, .string($1)) }))]
         }

@@ -43,8 +43,8 @@ struct PrintingTests {
     func descriptions() throws {
         let rest = RESTTransport(try Thing.url(), headers: headers)
         let (app, other) = (FeathersApp(transport: rest), FeathersApp(transport: SigningTransport(key: secret)))
-        let query: Query = ["text": "x", "$limit": 10]
-        let nested = Query.where("age", .isAtLeast(1)).where("age", .lessThan(2)).where("name", .isIn(["x", "y"]))
+        let query: Query<JSONValue> = ["text": "x", "$limit": 10]
+        let nested = Query.where("age", .greaterThanOrEqual(1)).where("age", .lessThan(2)).where("name", .isIn(["x", "y"]))
             .setting("$or", [["team": "x"], ["$and": [["at": 1], ["tags": ["x"]]]]])
         let params = Params(query: ["n": 1], headers: headers, route: ["team": "red"])
         var request = HTTPRequest(method: "PUT", url: try Thing.url("https://example.com/a?key=\(secret)"), body: [1, 2])
@@ -53,12 +53,12 @@ struct PrintingTests {
             (rest, "RESTTransport(https://example.com:8443/api)"),
             (app, "FeathersApp(transport: RESTTransport(https://example.com:8443/api), services: 0)"),
             (other, "FeathersApp(transport: SigningTransport, services: 0)"),
-            (app.service("notes"), #"UntypedService("notes")"#),
-            (app.service("notes", of: Note.self), #"TypedService<Note>("notes")"#),
+            (app.service("notes"), #"Service<JSONValue>("notes")"#),
+            (app.service("notes", of: Note.self), #"Service<Note>("notes")"#),
             (query, "Query(text, $limit)"),
             (Query(), "Query()"),
             (nested, "Query(age: {$gte, $lt}, name: {$in}, $or: [{team}, {$and: [{at}, {tags}]}])"),
-            (TypedQuery<Note>(query), "TypedQuery<Note>(text, $limit)"),
+            (Query<Note>(query.json), "Query<Note>(text, $limit)"),
             (params, "Params(query: {n}, headers: [Authorization, Cookie, X-Api-Key], route: [team])"),
             (ServiceRequest(path: "notes", method: .get, id: 7), #"ServiceRequest(get "notes", id: 7, Params())"#),
             (request, "HTTPRequest(PUT https://example.com/a, headers: [X-Api-Key], body: 2 bytes)"),
@@ -73,7 +73,7 @@ struct PrintingTests {
         let app = try await Subject.webSocket.app()
         let transport = try #require(app.transport)
         let echo = app.service("echo")
-        for value in [app, transport, echo, echo.actor] as [any Sendable] { #expect(Self.texts(of: value).allSatisfy { !$0.isEmpty }) }
+        for value in [app, transport, echo, echo.registered] as [any Sendable] { #expect(Self.texts(of: value).allSatisfy { !$0.isEmpty }) }
         #expect(try await echo.get(1)["id"] != nil)
         await app.disconnect()
     }
@@ -99,7 +99,7 @@ struct Thing: Sendable, CustomTestStringConvertible {
     }
 
     private static let query = Query.where("apiKey", secret).where("n", .isIn([secret])).any(of: [
-        .where("a", .isNot(secret))
+        .where("a", .notEquals(secret))
     ])
 
     private static var params: Params {
@@ -168,10 +168,10 @@ struct Thing: Sendable, CustomTestStringConvertible {
     private static let services = [
         Thing("FeathersApp") { try app() },
         Thing("SigningTransport") { FeathersApp(transport: SigningTransport(key: secret)) },
-        Thing("UntypedService") { try app().service("notes") },
-        Thing("TypedService<Note>") { try app().service("notes", of: Note.self) },
-        Thing("Service") { try app().service("notes").actor },
-        Thing("TransportService") { TransportService(SigningTransport(key: secret)) },
+        Thing("Service<JSONValue>") { try app().service("notes") },
+        Thing("Service<Note>") { try app().service("notes", of: Note.self) },
+        Thing("RegisteredService") { try app().service("notes").registered },
+        Thing("RegisteredService") { try await app().use(SigningTransport(key: secret), at: "notes").registered },
         Thing("MemoryService") { MemoryService(records: [["id": 1, "password": .string(secret)]]) },
         Thing("MemoryCacheStorage") { try await cacheStorage() },
         Thing("ServiceCache") { ServiceCache(try await cacheStorage()) },
@@ -185,11 +185,11 @@ struct Thing: Sendable, CustomTestStringConvertible {
 
     private static let calls = [
         Thing("Query") { query },
-        Thing("TypedQuery<Note>") { TypedQuery<Note>(query) },
-        Thing("Condition") { Query.Condition.equals(.string(secret)) },
+        Thing("Query<Note>") { Query<Note>(query.json) },
+        Thing("Condition") { QueryCondition.equals(.string(secret)) },
         Thing("Params") { params },
         Thing("LiveQuery") { FeathersApp().service("notes").live(query, params: params) },
-        Thing("ServicePages") { FeathersApp().service("notes").pages(query, params: params) },
+        Thing("Pages") { FeathersApp().service("notes").pages(query, params: params) },
         Thing("Query") { Query.including("author").parameter("filter[apiKey]", secret).after(secret) },
         Thing("JSONAPIQueryItem") { JSONAPIQueryItem("filter[apiKey]", secret) },
         Thing("ServiceRequest") { request },

@@ -8,7 +8,7 @@ import Testing
 struct QueryConformanceTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let query: Query
+        let query: Query<JSONValue>
         let names: [String]
         /// What a subject must be able to do for it, besides what all can.
         var needs: Ability?
@@ -17,18 +17,18 @@ struct QueryConformanceTests {
     static let cases: [Case] = [
         Case(testDescription: "no condition", query: Query(), names: ["ada", "bob", "cy", "dee"]),
         Case(testDescription: "equality", query: .where("name", "bob"), names: ["bob"]),
-        Case(testDescription: "not equal", query: .where("name", .isNot("bob")), names: ["ada", "cy", "dee"]),
+        Case(testDescription: "not equal", query: .where("name", .notEquals("bob")), names: ["ada", "cy", "dee"]),
         Case(testDescription: "one of", query: .where("name", .isIn(["ada", "cy", "zoe"])), names: ["ada", "cy"]),
         Case(testDescription: "none of", query: .where("name", .isNotIn(["ada", "cy"])), names: ["bob", "dee"]),
         Case(testDescription: "greater than", query: .where("name", .greaterThan("bob")), names: ["cy", "dee"]),
-        Case(testDescription: "at least", query: .where("name", .isAtLeast("bob")), names: ["bob", "cy", "dee"]),
+        Case(testDescription: "at least", query: .where("name", .greaterThanOrEqual("bob")), names: ["bob", "cy", "dee"]),
         Case(testDescription: "less than", query: .where("name", .lessThan("bob")), names: ["ada"]),
-        Case(testDescription: "at most", query: .where("name", .isAtMost("bob")), names: ["ada", "bob"]),
+        Case(testDescription: "at most", query: .where("name", .lessThanOrEqual("bob")), names: ["ada", "bob"]),
         Case(
             testDescription: "two conditions on one property", query: .where("name", .greaterThan("ada")).where("name", .lessThan("dee")),
             names: ["bob", "cy"]),
         Case(
-            testDescription: "any of", query: .any(of: [.where("name", "ada"), .where("team", "blue").where("name", .isNot("bob"))]),
+            testDescription: "any of", query: .any(of: [.where("name", "ada"), .where("team", "blue").where("name", .notEquals("bob"))]),
             names: ["ada", "dee"], needs: .alternatives),
         Case(
             testDescription: "all of", query: .all(of: [.where("team", "blue"), .where("name", .greaterThan("c"))]), names: ["dee"]),
@@ -62,7 +62,7 @@ struct QueryConformanceTests {
                 await subject.expectRefusal(of: ability) { try await messages.find(query) }
                 continue
             }
-            let page = try Paginated(json: try await messages.find(query))
+            let page = try await messages.find(query)
             #expect(page.map { $0["name"]?.string } == testCase.names, "\(testCase.testDescription)")
         }
     }
@@ -73,11 +73,11 @@ struct QueryConformanceTests {
         let room = JSONValue.string("conformance-\(UUID().uuidString)")
         let ofRoom = Query.where("room", room)
         try await messages.create(contentsOf: (1...12).map { ["n": .integer($0), "room": room] })
-        let limits: [(asked: Query, limit: Int, count: Int)] = [
+        let limits: [(asked: Query<JSONValue>, limit: Int, count: Int)] = [
             (ofRoom, 10, 10), (ofRoom.limit(0), 0, 0), (ofRoom.limit(5), 5, 5), (ofRoom.limit(1000), 50, 12), (ofRoom.skip(11), 10, 1),
         ]
         for (asked, limit, count) in limits {
-            let page = try Paginated(json: try await messages.find(asked))
+            let page = try await messages.find(asked)
             #expect((page.total, page.count) == (12, count))
             // Who is not told knows what it asked for.
             #expect(page.limit == (subject.can(.pageSizes) ? limit : asked.json["$limit"]?.integer.map(Int.init)))
@@ -99,7 +99,8 @@ struct QueryConformanceTests {
         let room = JSONValue.string("conformance-\(UUID().uuidString)")
         try await todos.create(contentsOf: [["a": 1, "room": room], ["a": 2, "room": room]])
         let list = try await todos.find(.where("room", room).sorted(by: "a", .descending))
-        #expect((subject.can(.bareResults) ? list : list["data"])?.array?.map { $0["a"] } == [2, 1])
+        #expect(list.map { $0["a"] } == [2, 1])
+        if subject.can(.bareResults) { #expect(list == Page(data: list.data)) }
     }
 
     @Test("A query takes part in reading and removing one record", arguments: Subject.all)

@@ -55,7 +55,7 @@ actor Drafts: ServiceProtocol {
     }
 }
 
-private func asAnother(_ app: FeathersApp, _ reports: UntypedService, _ theirToken: String) async throws -> JSONValue {
+private func asAnother(_ app: FeathersApp, _ reports: Service<JSONValue>, _ theirToken: String) async throws -> JSONValue {
     let report = try await app.withToken(theirToken) {
         try await reports.create(["month": 5])
     }

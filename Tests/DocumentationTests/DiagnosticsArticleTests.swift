@@ -46,7 +46,7 @@ struct DiagnosticsArticleTests {
     @Test("and the samples about testing do what they say")
     func testing() async throws {
         let transport = StubTransport()
-        #expect(try await testOfTime(FeathersApp(transport: transport), transport) == [])
+        #expect(try await testOfTime(FeathersApp(transport: transport), transport).isEmpty)
         try await connections()
         #expect(madeOfStubs().count == 3)
     }

@@ -14,7 +14,7 @@ func skipsRecords(_ app: FeathersApp) async throws -> Int {
 }
 
 /// - Returns: what it said.
-func handles(_ messages: UntypedService, _ say: (String) -> Void) async throws {
+func handles(_ messages: Service<JSONValue>, _ say: (String) -> Void) async throws {
     do {
         try await messages.create(["text": ""])
     } catch FeathersError.Code.notAuthenticated {
@@ -35,7 +35,7 @@ extension FeathersError.Code {
     static let teapot: Self = 418
 }
 
-func ownCodes(_ service: UntypedService) async throws -> Bool {
+func ownCodes(_ service: Service<JSONValue>) async throws -> Bool {
     do {
         _ = try await service.get("coffee")
     } catch FeathersError.Code.teapot {
@@ -44,7 +44,7 @@ func ownCodes(_ service: UntypedService) async throws -> Bool {
     return false
 }
 
-func repeats(_ messages: UntypedService) async throws -> JSONValue {
+func repeats(_ messages: Service<JSONValue>) async throws -> JSONValue {
     do {
         return try await messages.create(["text": "Hi"])
     } catch let error as FeathersError where error.execution == .neverSent {

@@ -34,7 +34,7 @@ private func tokens(_ app: FeathersApp) async throws -> String {
     return text
 }
 
-struct Countdown: ServiceProtocol {
+actor Countdown: ServiceProtocol {
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         let numbers = AsyncThrowingStream<Int, any Error> { continuation in
             for number in [3, 2, 1] { continuation.yield(number) }
@@ -44,7 +44,7 @@ struct Countdown: ServiceProtocol {
     }
 }
 
-private func uploads(_ uploads: UntypedService, _ video: URL, _ photo: URL, _ recording: AsyncStream<Data>) async throws {
+private func uploads(_ uploads: Service<JSONValue>, _ video: URL, _ photo: URL, _ recording: AsyncStream<Data>) async throws {
     try await uploads.create(file: video, contentType: .mp4) { print($0.fraction ?? 0) }
     try await uploads.upload(.multipart([.field("album", "7"), .file("photo", at: photo)]))
     try await uploads.create(stream: recording)

@@ -33,7 +33,7 @@ private func signsIn(_ app: FeathersApp) async throws -> String {
     return result.user?["name"]?.string ?? ""
 }
 
-private func catches(_ messages: TypedService<Message>) async throws {
+private func catches(_ messages: Service<Message>) async throws {
     do {
         _ = try await messages.get(4711)
     } catch FeathersError.Code.notFound {

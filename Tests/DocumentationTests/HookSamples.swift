@@ -5,7 +5,7 @@ import Foundation
 
 private func report(_ text: String) {}
 
-func registersHooks(_ app: FeathersApp, _ messages: UntypedService) async {
+func registersHooks(_ app: FeathersApp, _ messages: Service<JSONValue>) async {
     await messages.use(
         hooks: Hooks(
             around: [.find: [measure]],
@@ -36,6 +36,11 @@ let serveCurrentUser: Hook = { context in
     if context.id == "me" { context.result = ["id": "me", "name": "Ada"] }
 }
 
+let softDelete: Hook = { context in
+    context.method = .patch
+    context.data = ["isDeleted": true]
+}
+
 let nullInsteadOfNotFound: Hook = { context in
     if let error = context.error, FeathersError.Code.notFound ~= error { context.result = .null }
 }
@@ -57,7 +62,7 @@ let hideFromEvents: Hook = { context in
     if context.method == .patch { context.event = nil }
 }
 
-func readyHooks(_ app: FeathersApp, _ messages: UntypedService) async {
+func readyHooks(_ app: FeathersApp, _ messages: Service<JSONValue>) async {
     await messages.use(
         hooks: .validating(.create, .update) { data in
             guard data["text"]?.string != nil else { throw FeathersError(.badRequest, "A message needs text") }

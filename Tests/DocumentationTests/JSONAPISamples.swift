@@ -82,7 +82,7 @@ private func patches(_ posts: JSONAPIService<Post>) async throws {
     try await posts.patch("1", with: PostPatch(subtitle: .null, author: .empty))  // the title stays
 }
 
-func jsonAPIQueries() -> (JSONAPIOptions, Query) {
+func jsonAPIQueries() -> (JSONAPIOptions, Query<JSONValue>) {
     let options = JSONAPIOptions(
         filters: .conditions { [JSONAPIQueryItem("filter[\($0.field)][\($0.operator ?? "eq")]", try $0.text())] },
         pages: PageStrategy { limit, skip in
@@ -126,7 +126,7 @@ private func around(
     try await app.send(batch)
     await cache.invalidate(group: "posts")
 
-    try await app.use(TransportService(.rest(feathersURL)), at: "authentication")
+    try await app.use(.rest(feathersURL), at: "authentication")
     try app.use(authentication: AuthenticationOptions(storage: storage))
     try await app.authenticate(.local(email: "ada@example.com", password: password))
 }

@@ -16,14 +16,14 @@ private struct Message: Codable, Queryable {
     enum CodingKeys: String, CodingKey { case id, text, isRead, likes, kind, createdAt }
 }
 
-private func live(_ messages: TypedService<Message>, _ show: ([Message]) -> Void) async throws {
+private func live(_ messages: Service<Message>, _ show: ([Message]) -> Void) async throws {
     let newest = messages.live(.where("room", "lobby").sorted(by: "createdAt", .descending).limit(20))
     for try await messages in newest {
         show(messages)
     }
 }
 
-private func operators(_ messages: TypedService<Message>) {
+private func operators(_ messages: Service<Message>) {
     let like = QueryOperator("$like") { value, pattern in
         value?.string?.contains(pattern.string ?? "") ?? false
     }
@@ -31,7 +31,7 @@ private func operators(_ messages: TypedService<Message>) {
     _ = found
 }
 
-private func snapshots(_ messages: TypedService<Message>) async throws {
+private func snapshots(_ messages: Service<Message>) async throws {
     func update(_ records: LiveList<Message>, removing: [Int], inserting: [Int], reloading: [Int]) {}
     for try await snapshot in messages.live(.sorted(by: "text")).snapshots {
         let changes = snapshot.changes
@@ -44,7 +44,7 @@ private enum Views {
     final class Inbox {
         let unread: LiveQueryModel<Message>
 
-        init(_ messages: TypedService<Message>) {
+        init(_ messages: Service<Message>) {
             unread = LiveQueryModel(messages.live(.where("isRead", false)))
         }
 
@@ -56,12 +56,12 @@ private enum Views {
     }
 }
 
-private func pages(_ messages: TypedService<Message>) async throws {
+private func pages(_ messages: Service<Message>) async throws {
     func append(_ messages: [Message]) {}
     func report(_ fraction: Double) {}
     func archive(_ message: Message) {}
     for try await page in messages.pages(.where("room", "lobby"), of: 50) {
-        append(page.records)
+        append(page.data)
         if let fraction = page.fraction { report(fraction) }
     }
 
@@ -74,18 +74,18 @@ private func pages(_ messages: TypedService<Message>) async throws {
     _ = (byDate, fast)
 }
 
-private func typed(_ messages: TypedService<Message>) async throws {
-    let query = TypedQuery<Message>.where(.isRead, false).where(.likes, .isAtLeast(3)).sorted(by: .createdAt, .descending)
+private func typed(_ messages: Service<Message>) async throws {
+    let query = Query<Message>.where(.isRead, false).where(.likes, .greaterThanOrEqual(3)).sorted(by: .createdAt, .descending)
     let popular = try await messages.find(query.limit(10))
     _ = popular
 }
 
-func typedQuerySamples() throws -> [Query] {
-    let images = TypedQuery<Message>.where(.kind, Kind.image)
+func typedQuerySamples() throws -> [Query<JSONValue>] {
+    let images = Query<Message>.where(.kind, Kind.image)
 
-    let mixed = TypedQuery<Message>.where(.isRead, false).where("author.name", .custom("$regex", "^A"))
-    let started = TypedQuery<Message>(Query(["$text": ["$search": "feathers"]])).sorted(by: .createdAt)
-    return try [images, mixed, started].map { try $0.untyped() }
+    let mixed = Query<Message>.where(.isRead, false).where("author.name", .custom("$regex", "^A"))
+    let started = Query<Message>(["$text": ["$search": "feathers"]]).sorted(by: .createdAt)
+    return try [images, mixed, started].map { try $0.written(for: CodingOptions()) }
 }
 
 private func coding(_ app: FeathersApp, _ yesterday: Date) async throws {

@@ -14,7 +14,7 @@ private enum LocalSamples {
     }
 
     static func shows(
-        _ notes: TypedService<Note>, display: ([Note], [RecordState]) -> Void, showAge: (Date) -> Void
+        _ notes: Service<Note>, display: ([Note], [RecordState]) -> Void, showAge: (Date) -> Void
     ) async throws {
         func show(_ records: LiveList<Note>, badges: LiveList<RecordState>) { display(Array(records), Array(badges)) }
         try await notes.outbox.create(Note(text: "In a tunnel"))
@@ -28,7 +28,7 @@ private enum LocalSamples {
         if snapshot.source == .kept(since: .distantPast) { showNeverLoaded() }
     }
 
-    static func confirmed(_ notes: TypedService<Note>) {
+    static func confirmed(_ notes: Service<Note>) {
         let confirmed = notes.live(.sorted(by: "createdAt"), writes: .confirmedOnly)
         _ = confirmed
     }

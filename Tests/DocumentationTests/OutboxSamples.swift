@@ -13,7 +13,7 @@ private func setUp(_ app: FeathersApp, _ folder: URL) async throws {
     try app.use(outbox: outbox)
 }
 
-private func writes(_ messages: TypedService<Message>, _ outbox: Outbox, _ id: UUID) async throws {
+private func writes(_ messages: Service<Message>, _ outbox: Outbox, _ id: UUID) async throws {
     let queued = try await messages.outbox.create(Message(text: "Written in a tunnel"))
     try await messages.outbox.patch(7, with: ["text": "edited"])
     try await messages.outbox.remove(8)

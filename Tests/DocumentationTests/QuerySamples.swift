@@ -3,21 +3,21 @@ import Foundation
 
 // The samples of the article about queries, each one as it stands there: `ReadmeTests` compares them.
 
-func builtQuery() -> Query {
-    let query = Query.where("age", .isAtLeast(18)).where("name", .isNot("Bob"))
+func builtQuery() -> Query<JSONValue> {
+    let query = Query.where("age", .greaterThanOrEqual(18)).where("name", .notEquals("Bob"))
         .sorted(by: "name").sorted(by: "age", .descending)
         .limit(10).skip(20).selecting("id", "name")
     return query
 }
 
-func groupedQueries() -> [Query] {
+func groupedQueries() -> [Query<JSONValue>] {
     let either = Query.any(of: [.where("team", "red"), .where("address.city", .isIn(["Rome", "Oslo"]))])
     let both = Query.where("archived", false).all(of: [either, .where("tags", "swift")])
     return [either, both]
 }
 
-func rawQueries() -> [Query] {
-    let literal: Query = ["age": ["$gt": 18], "$limit": 10]
+func rawQueries() -> [Query<JSONValue>] {
+    let literal: Query<JSONValue> = ["age": ["$gt": 18], "$limit": 10]
     let search = Query(["$text": ["$search": "feathers"]]).limit(5)
     let populated = Query.where("team", "red").setting("$populate", "user")
     let custom = Query.where("name", .custom("$regex", "^A"))
@@ -30,7 +30,7 @@ func matchesHere() throws -> [Bool] {
     return [matches, matcher.matches(["age": 18, "tags": []])]
 }
 
-func allowsOperators(_ app: FeathersApp) async throws -> JSONValue {
+func allowsOperators(_ app: FeathersApp) async throws -> Page<JSONValue> {
     let startsWith = QueryOperator("$startsWith") { value, operand in
         guard let text = value?.string, let prefix = operand.string else { return false }
         return text.hasPrefix(prefix)

@@ -14,7 +14,7 @@ private func introduction() async throws {
     let messages = app.service("messages", of: Message.self)
 
     let message = try await messages.create(Message(text: "Hello"))
-    let recent = try await messages.find(.where("text", .isNot("")).sorted(by: "createdAt", .descending).limit(10))
+    let recent = try await messages.find(.where("text", .notEquals("")).sorted(by: "createdAt", .descending).limit(10))
     _ = (message, recent)
 }
 
@@ -35,7 +35,7 @@ private func typedServices(_ app: FeathersApp) async throws {
     for message in page { print(message.text) }
     print("\(page.count) of \(page.total ?? page.count)")
     try await messages.patch(7, with: ["text": "edited"])
-    let archived: Message = try await messages.call("archive", with: ["id": 7])
+    let archived = try await messages.call("archive", with: ["id": 7], returning: Message.self)
     _ = archived
 }
 
@@ -54,8 +54,8 @@ func readmeOwnService(_ app: FeathersApp) async throws -> JSONValue {
     return counted
 }
 
-func readmeQueries() -> [Query] {
-    let adults = Query.where("age", .isAtLeast(18)).where("age", .lessThan(65))
+func readmeQueries() -> [Query<JSONValue>] {
+    let adults = Query.where("age", .greaterThanOrEqual(18)).where("age", .lessThan(65))
     let team = Query.any(of: [.where("team", "red"), .where("address.city", .isIn(["Rome", "Oslo"]))])
     let sorted = adults.sorted(by: "name").limit(10).selecting("id", "name")
     let raw = Query(["$text": ["$search": "feathers"]])
@@ -74,7 +74,7 @@ let measured: AroundHook = { context, next in
     print("\(context.method) took \(start.duration(to: .now))")
 }
 
-func readmeHooks(_ app: FeathersApp, _ messages: UntypedService) async {
+func readmeHooks(_ app: FeathersApp, _ messages: Service<JSONValue>) async {
     await messages.use(
         hooks: Hooks(
             before: [.create: [requireText]],
@@ -86,7 +86,7 @@ func readmeHooks(_ app: FeathersApp, _ messages: UntypedService) async {
     app.use(hooks: .timeout(.seconds(5), for: .find))
 }
 
-private func events(_ messages: TypedService<Message>) async throws {
+private func events(_ messages: Service<Message>) async throws {
     let created = messages.events(.created)
     async let first = created.first()
     try await messages.create(Message(text: "Hi"))
@@ -128,12 +128,12 @@ private struct Letter: Codable, Queryable {
     enum CodingKeys: String, CodingKey { case id, isRead, createdAt }
 }
 
-private func following(_ messages: TypedService<Letter>, _ show: ([Letter]) -> Void) async throws {
+private func following(_ messages: Service<Letter>, _ show: ([Letter]) -> Void) async throws {
     for try await unread in messages.live(.where(.isRead, false).sorted(by: .createdAt, .descending).limit(20)) {
         show(unread)
     }
     for try await page in messages.pages(of: 100, keyedBy: "id") {
-        print(page.records.count, page.fraction ?? 0)
+        print(page.count, page.fraction ?? 0)
     }
 }
 
@@ -174,7 +174,7 @@ private func coding(_ app: FeathersApp) {
     _ = wrapped
 }
 
-private func errors(_ messages: TypedService<Message>) async throws {
+private func errors(_ messages: Service<Message>) async throws {
     do {
         _ = try await messages.get(4711)
     } catch FeathersError.Code.notFound {
@@ -185,7 +185,7 @@ private func errors(_ messages: TypedService<Message>) async throws {
     }
 }
 
-private func outbox(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
+private func outbox(_ app: FeathersApp, _ messages: Service<Message>, _ folder: URL) async throws {
     let outbox = try await Outbox(file: folder.appending(path: "writes.outbox"))
     try app.use(outbox: outbox)
 
@@ -194,7 +194,7 @@ private func outbox(_ app: FeathersApp, _ messages: TypedService<Message>, _ fol
     _ = sent
 }
 
-private func caching(_ app: FeathersApp, _ messages: TypedService<Message>, _ folder: URL) async throws {
+private func caching(_ app: FeathersApp, _ messages: Service<Message>, _ folder: URL) async throws {
     let storage = LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))
     let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .after(.seconds(3600)))
     cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways)

@@ -44,7 +44,7 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/LocalFirst.md", "LocalSamples.swift", 7),
             ("Sources/Feathers/Documentation.docc/ModelsFromYourServer.md", "ModelSamples.swift", 2),
-            ("Sources/Feathers/Documentation.docc/Pages.md", "ListSamples.swift", 3),
+            ("Sources/Feathers/Documentation.docc/Paging.md", "ListSamples.swift", 3),
             ("Sources/Feathers/Documentation.docc/TypedQueries.md", "ListSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/JSONAPI.md", "JSONAPISamples.swift", 11),
             ("Sources/Feathers/Documentation.docc/Migrating.md", "MigratingSamples.swift", 5),

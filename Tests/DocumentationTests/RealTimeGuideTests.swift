@@ -28,7 +28,7 @@ struct RealTimeGuideTests {
     @Test("Events of several kinds reach everyone who listens for them")
     func listening() async throws {
         let messages = try await FeathersApp().use(MemoryService(startID: 1), at: "messages")
-        let listening = listens(TypedService(messages))
+        let listening = listens(messages.of(Note.self))
         try await messages.create(["text": "Hi"])
         messages.emit("typing", ["user": "Ada"])
         try await messages.remove(1)

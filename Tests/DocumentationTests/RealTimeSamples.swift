@@ -65,11 +65,11 @@ struct Listening {
     var everything: AsyncStream<ServiceEvent>
 }
 
-func listens(_ messages: TypedService<Note>) -> Listening {
+func listens(_ messages: Service<Note>) -> Listening {
     let changes = messages.changes()
     let created = messages.events(.created)
     let typing = messages.events("typing", as: Typing.self)
-    let everything = messages.untyped.events(nil, bufferingNewest: 100)
+    let everything = messages.events(nil, bufferingNewest: 100)
     return Listening(changes: changes, created: created, typing: typing, everything: everything)
 }
 
@@ -91,7 +91,7 @@ func hears(_ everything: AsyncStream<ServiceEvent>) async {
     }
 }
 
-func keepsList<Message: Codable>(_ messages: TypedService<Message>, _ show: ([Message]) -> Void) async throws {
+func keepsList<Message: Codable>(_ messages: Service<Message>, _ show: ([Message]) -> Void) async throws {
     let deliveries = messages.deliveries([.created])
     var list = try await messages.find().data
     show(list)

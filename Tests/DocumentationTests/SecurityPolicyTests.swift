@@ -18,7 +18,7 @@ struct SecurityPolicyTests {
         arguments: [
             "\(request.maximumResponseBytes >> 20) MiB (`maximumResponseBytes`", "| \(JSONValue.defaultMaximumDepth) levels",
             "\(JSONAPICodec().maximumNesting) (`maximumNesting`)", "\(socket.maximumMessageSize >> 20) MiB (`maximumMessageSize`)",
-            "\(socket.maximumAttachments) (`maximumAttachments`)", "\(Service.defaultEventBuffer) (`bufferingNewest`)",
+            "\(socket.maximumAttachments) (`maximumAttachments`)", "\(Service<JSONValue>.defaultEventBuffer) (`bufferingNewest`)",
             "\(socket.callTimeout?.components.seconds ?? 0) s over Socket.IO",
         ])
     func limits(_ limit: String) throws {

@@ -4,7 +4,7 @@ import Foundation
 // The samples of the article about servers, each one as it stands there: `ReadmeTests` compares them.
 
 private func living(_ url: URL) async throws {
-    @Sendable func mirror(_ service: UntypedService) async {}
+    @Sendable func mirror(_ service: Service<JSONValue>) async {}
     let app = FeathersApp(transport: .socketIO(url))
     app.use(backgroundWork: { app in await mirror(app.service("messages")) })
     try await app.run()

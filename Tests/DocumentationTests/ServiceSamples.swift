@@ -19,12 +19,12 @@ func typedTodos(_ app: FeathersApp) async throws -> JSONValue {
     print("\(open.count) of \(open.total ?? open.count)")
 
     try await todos.patch(1, with: ["isDone": true])
-    let raw = try await todos.untyped.get(1)
+    let raw = try await todos.json.get(1)
     print(raw["text"]?.string ?? "")
     return raw
 }
 
-func jsonTodos(_ todos: TypedService<Todo>, text: String) async throws -> Todo {
+func jsonTodos(_ todos: Service<Todo>, text: String) async throws -> Todo {
     let note = try await todos.create(["text": text, "isDone": false])
     let json = try JSONValue(encoding: note)
     let copy = try json.decode(Todo.self)
@@ -38,7 +38,7 @@ struct Chore: Codable, Sendable, Identifiable {
     var dueAt: String?
 }
 
-func singleTasks(_ tasks: TypedService<Chore>) async throws -> Int {
+func singleTasks(_ tasks: Service<Chore>) async throws -> Int {
     if var first = try await tasks.first(.where("isDone", false)) {
         first.isDone = true
         try await tasks.update(first)
@@ -51,7 +51,7 @@ func singleTasks(_ tasks: TypedService<Chore>) async throws -> Int {
     return isThere || seventh != nil ? total : 0
 }
 
-func severalTodos(_ todos: TypedService<Todo>) async throws -> [Todo] {
+func severalTodos(_ todos: Service<Todo>) async throws -> [Todo] {
     try await todos.create(contentsOf: [Todo(text: "one"), Todo(text: "two")])
     try await todos.patchAll(query: .where("isDone", false), with: ["isDone": true])
     let removed = try await todos.removeAll(query: .where("isDone", true))
@@ -59,14 +59,14 @@ func severalTodos(_ todos: TypedService<Todo>) async throws -> [Todo] {
     return removed
 }
 
-func paramsOfCalls(_ app: FeathersApp) async throws -> JSONValue {
+func paramsOfCalls(_ app: FeathersApp) async throws -> Page<JSONValue> {
     let members = app.service("teams/:team/members")
     let params = Params(headers: ["X-Trace": "7"], route: ["team": "red"], timeout: .seconds(3))
     let found = try await members.find(.limit(5), params: params)
     return found
 }
 
-func wholeResponse(_ messages: UntypedService) async throws -> String? {
+func wholeResponse(_ messages: Service<JSONValue>) async throws -> String? {
     let response = try await messages.respond(to: ServiceRequest(path: "messages", method: .find))
     let pages = response[HTTPHead.self]?.headers["X-Total-Pages"]
     return pages

@@ -78,7 +78,7 @@ private func http() {
     _ = app
 }
 
-func testOfTime(_ app: FeathersApp, _ transport: StubTransport) async throws -> JSONValue {
+func testOfTime(_ app: FeathersApp, _ transport: StubTransport) async throws -> Page<JSONValue> {
     let clock = ManualClock()
     transport.stub("messages", with: .value([]).delayed(by: .seconds(30), on: clock))
     async let messages = app.service("messages").find()

@@ -32,7 +32,7 @@ private func traffic(_ app: FeathersApp) async {
     app.use(hooks: .retrying(attempts: 5, pause: .milliseconds(200), longestPause: .seconds(20), refusedWrites: true))
 }
 
-private func later(_ messages: UntypedService) async throws {
+private func later(_ messages: Service<JSONValue>) async throws {
     do {
         try await messages.create(["text": "Hi"])
     } catch let error as FeathersError where error.code == .tooManyRequests {
@@ -51,8 +51,8 @@ private func caching(_ app: FeathersApp, _ folder: URL) -> ServiceCache {
     return cache
 }
 
-private func cached(_ messages: UntypedService, seen: (JSONValue, Bool) -> Void) async throws -> JSONValue {
-    func show(_ value: JSONValue, isOld: Bool) { seen(value, isOld) }
+private func cached(_ messages: Service<JSONValue>, seen: (Page<JSONValue>, Bool) -> Void) async throws -> JSONValue {
+    func show(_ value: Page<JSONValue>, isOld: Bool) { seen(value, isOld) }
 
     for try await result in messages.cached.find(.limit(20), policy: .cacheFirstNetworkAlways) {
         switch result.source {

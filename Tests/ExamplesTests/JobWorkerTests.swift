@@ -14,7 +14,7 @@ struct JobWorkerTests {
 
     /// Runs a body with the jobs as somebody else sees them, and a proxy for those who work.
     private func withQueue(
-        _ count: Int, _ body: (TypedService<Job>, _ queue: String, FaultProxy) async throws -> Void
+        _ count: Int, _ body: (Service<Job>, _ queue: String, FaultProxy) async throws -> Void
     ) async throws {
         let url = try await Self.backend.url()
         let proxy = try await FaultProxy(to: url)
@@ -113,7 +113,7 @@ struct JobWorkerTests {
     func malformed() async throws {
         try await withQueue(2) { jobs, queue, proxy in
             let record: JSONObject = ["queue": .string(queue), "state": "open", "text": 7]
-            let malformed = try await jobs.untyped.create(.object(record)).id
+            let malformed = try await jobs.json.create(.object(record)).id
             let app = app(proxy)
             let worker = Promise<Worker>()
             let done = Mutex(0)
@@ -127,7 +127,7 @@ struct JobWorkerTests {
             worker.resolve(made)
             try await withFeathersApp(app) { _ in try await made.run() }
             #expect(try await jobs.count(.where(.queue, queue).where(.state, Job.State.done)) == 2)
-            #expect(try await jobs.untyped.get(malformed)["state"] == "open")
+            #expect(try await jobs.json.get(malformed)["state"] == "open")
         }
     }
 }

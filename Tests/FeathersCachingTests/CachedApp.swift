@@ -54,7 +54,7 @@ struct CachedApp: Sendable {
         app.use(cache: cache)
     }
 
-    var messages: UntypedService { app.service("messages") }
+    var messages: Service<JSONValue> { app.service("messages") }
 
     func pass(seconds: Double) {
         time.withLock { $0 += seconds }

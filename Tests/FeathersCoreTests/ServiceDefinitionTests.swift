@@ -58,9 +58,9 @@ struct ServiceDefinitionTests {
         #expect(try await notes.patch(1, .init(folder: "a")).folder == "a")
         #expect(try await notes.patch(1, .init(text: "Ho")).folder == "a")
         #expect(try await notes.patch(1, .init(folder: .null)).folder == nil)
-        #expect(try await notes.find(.where(.text, .isNot(""))).data.map(\.text) == ["Ho"])
+        #expect(try await notes.find(.where(.text, .notEquals(""))).data.map(\.text) == ["Ho"])
         #expect(try await notes.update(1, .init(text: "Hm", folder: "b")).folder == "b")
-        #expect(try await notes.create([.init(text: "1", folder: nil), .init(text: "2", folder: nil)]).count == 2)
+        #expect(try await notes.create(contentsOf: [.init(text: "1", folder: nil), .init(text: "2", folder: nil)]).count == 2)
         #expect(try await notes.patchAll(query: .where(.text, "Hm"), .init(text: "")).map(\.id) == [1])
     }
 

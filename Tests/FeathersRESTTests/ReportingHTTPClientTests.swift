@@ -4,15 +4,20 @@ import FeathersREST
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @Suite("The report of an HTTP exchange")
 struct ReportingHTTPClientTests {
     private let http = StubHTTPClient()
 
-    private struct Fetching: ServiceProtocol {
+    private actor Fetching: ServiceProtocol {
         let client: ReportingHTTPClient
         let request: HTTPRequest
+
+        init(client: ReportingHTTPClient, request: HTTPRequest) {
+            (self.client, self.request) = (client, request)
+        }
 
         func find(_ params: Params) async throws -> JSONValue {
             .integer(Int64(try await client.execute(request).status))
@@ -29,7 +34,7 @@ struct ReportingHTTPClientTests {
         app.use(
             diagnostics: ClosureDiagnosticSink { event in events.withLock { $0.append(event) } }, levels: levels, verbosity: verbosity)
         let service = try await app.use(Fetching(client: ReportingHTTPClient(http), request: request), at: "m")
-        _ = try? await service.find()
+        _ = try? await service.rawFind()
         return events.withLock { $0 }
     }
 

@@ -3,6 +3,7 @@ import FeathersNetworking
 import FeathersREST
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @Suite("A stub HTTP client", .timeLimit(.minutes(10)))
@@ -37,7 +38,7 @@ struct StubHTTPClientTests {
         let unreachable = try await #require(throws: FeathersError.self) { try await messages.get(3) }
         #expect(unreachable.code == .unavailable && unreachable.execution == .neverSent)
         await #expect { try await messages.get(4) } throws: { "\($0)".contains("non-JSON") }
-        #expect(try await messages.untyped.remove(5) == .null)
+        #expect(try await messages.json.remove(5) == .null)
 
         let created = try #require(client.calls(to: "/v1/messages", "POST").first)
         #expect(created.request.headers["Content-Type"] == "application/json")
@@ -88,8 +89,8 @@ struct StubHTTPClientTests {
         let client = StubHTTPClient(passingThrough: server)
         client.stub("/v1/a", with: .json(2))
         let app = try app(client)
-        #expect(try await app.service("a").find() == 2)
-        #expect(try await app.service("b").find() == 1)
+        #expect(try await app.service("a").rawFind() == 2)
+        #expect(try await app.service("b").rawFind() == 1)
         #expect(server.requests.map { $0.url.path() } == ["/v1/b"])
     }
 
@@ -102,7 +103,7 @@ struct StubHTTPClientTests {
         client.stub("/v1/a", with: .file(file))
         client.stub("/v1/b", with: .file(URL(filePath: "/nowhere/b.json")))
         let app = try app(client)
-        #expect(try await app.service("a").find() == [1])
+        #expect(try await app.service("a").find().data == [1])
         #expect(client.calls[0].response?.headers["Content-Type"] == "application/json")
         await #expect { try await app.service("b").find() } throws: { "\($0)".contains("'/nowhere/b.json' does not exist") }
     }
@@ -153,7 +154,7 @@ struct StubHTTPClientTests {
             client.stub("/v1/messages", "GET", with: .cycle([.json(.string("\(name) 0")), .json(.string("\(name) 1"))]))
             let messages = try app(client).service("messages")
             var answers: Set<JSONValue> = []
-            for _ in 0..<50 { answers.insert(try await messages.find()) }
+            for _ in 0..<50 { answers.insert(try await messages.rawFind()) }
             #expect(client.calls.count == 50)
             return answers
         }

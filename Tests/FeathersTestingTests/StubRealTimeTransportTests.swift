@@ -126,7 +126,7 @@ struct StubRealTimeTransportTests {
     @Test("fails calls under way when it is lost; what comes back begins with a gap")
     func loss() async throws {
         transport.stub("slow", with: .unanswered)
-        var deliveries = app.service("messages").deliveries().makeAsyncIterator()
+        var deliveries = app.service("messages").eventDeliveries().makeAsyncIterator()
         try await app.connect()
         async let slow = failure { [app] in try await app.service("slow").get(1) }
         try await transport.waitForRequest(number: 1)
@@ -152,7 +152,7 @@ struct StubRealTimeTransportTests {
 
     @Test("replays what was missed where the connection is recovered")
     func recovery() async throws {
-        let deliveries = app.service("messages").deliveries([.created])
+        let deliveries = app.service("messages").eventDeliveries([.created])
         try await app.connect()
         transport.drop()
         transport.emit(.created, of: "messages", "missed")

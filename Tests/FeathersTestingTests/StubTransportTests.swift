@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("A stub transport", .timeLimit(.minutes(10)))
@@ -8,28 +9,28 @@ struct StubTransportTests {
     func precedence() async throws {
         let transport = StubTransport { _ in "nobody" }
         let messages = FeathersApp(transport: transport).service("messages")
-        #expect(try await messages.find() == "nobody")
+        #expect(try await messages.rawFind() == "nobody")
         transport.stub("/messages/", with: .value("path"))
         transport.stub(.find, with: .value("method"))
-        #expect(try await messages.find() == "path")
+        #expect(try await messages.rawFind() == "path")
         #expect(try await messages.get(1) == "path")
         transport.stub("messages", .find, with: .value("both"))
         transport.stub("messages", with: .value("path, later"))
-        #expect(try await messages.find() == "both")
+        #expect(try await messages.rawFind() == "both")
         #expect(try await messages.get(1) == "path, later")
         let first = transport.stub(where: { $0.method == .find }, with: .value("condition"))
         let second = transport.stub(where: { $0.params.query.json["vip"] != nil }, with: .value("later condition"))
-        #expect(try await messages.find(Query(["vip": true])) == "later condition")
-        #expect(try await messages.find() == "condition")
+        #expect(try await messages.rawFind(Query(["vip": true])) == "later condition")
+        #expect(try await messages.rawFind() == "condition")
         transport.removeStub(first)
         transport.removeStub(second)
-        #expect(try await messages.find() == "both")
+        #expect(try await messages.rawFind() == "both")
         transport.removeStub("messages", .find)
-        #expect(try await messages.find() == "path, later")
+        #expect(try await messages.rawFind() == "path, later")
         transport.removeStub("messages")
-        #expect(try await messages.find() == "method")
+        #expect(try await messages.rawFind() == "method")
         transport.removeAllStubs()
-        #expect(try await messages.find() == "nobody")
+        #expect(try await messages.rawFind() == "nobody")
     }
 
     @Test("registered anew for the same calls answers in place of the old one, whose registration is void")
@@ -60,8 +61,8 @@ struct StubTransportTests {
         let transport = StubTransport(passingThrough: server)
         transport.stub("a", with: .value("stub"))
         let app = FeathersApp(transport: transport)
-        #expect(try await app.service("a").find() == "stub")
-        #expect(try await app.service("b").find() == "server: b")
+        #expect(try await app.service("a").rawFind() == "stub")
+        #expect(try await app.service("b").rawFind() == "server: b")
         #expect(transport.requests.map(\.path) == ["a", "b"])
         #expect(server.requests.map(\.path) == ["b"])
     }

@@ -72,9 +72,11 @@ struct TrafficStressTests {
         }
     }
 
-    private struct WaitingService: ServiceProtocol {
-        let gate: Promise<Void>
-        let arrived: AsyncStream<Void>.Continuation
+    private actor WaitingService: ServiceProtocol {
+        private let gate: Promise<Void>
+        private let arrived: AsyncStream<Void>.Continuation
+
+        init(gate: Promise<Void>, arrived: AsyncStream<Void>.Continuation) { (self.gate, self.arrived) = (gate, arrived) }
 
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
             arrived.yield()

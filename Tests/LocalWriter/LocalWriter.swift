@@ -41,7 +41,7 @@ struct LocalWriter {
         }
     }
 
-    private static func write(_ outbox: OutboxService, _ known: [String], _ log: LineFile) async throws {
+    private static func write(_ outbox: OutboxCalls<JSONValue>, _ known: [String], _ log: LineFile) async throws {
         var ids = known
         while true {
             let number = Int64(Date().timeIntervalSince1970 * 1_000_000)

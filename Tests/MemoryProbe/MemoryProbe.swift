@@ -62,7 +62,7 @@ struct MemoryProbe {
         let app = FeathersApp(transport: transport)
         let done = app.service("done").events(.created)
         let raw = isRaw ? transport.events() : nil
-        let deliveries = isRaw ? nil : app.service("messages").deliveries()
+        let deliveries = isRaw ? nil : app.service("messages").eventDeliveries()
         return try await withFeathersApp(app) { _ in
             _ = try await done.first()
             if let raw {

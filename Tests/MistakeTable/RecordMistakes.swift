@@ -41,7 +41,7 @@ extension Mistake {
     ]
 }
 
-extension UntypedService {
+extension Service where Model == JSONValue {
     /// The service with the model of the samples.
-    fileprivate func typed() -> TypedService<Message> { TypedService(self, of: Message.self) }
+    fileprivate func typed() -> Service<Message> { self.of(Message.self) }
 }

@@ -63,7 +63,7 @@ extension Mistake {
             "A method of your own service with other labels",
             "func get(id: ServiceID, _ params: Params) async throws -> JSONValue { .null }"
         ) { _ in
-            struct Books: ServiceProtocol {
+            actor Books: ServiceProtocol {
                 func get(id: ServiceID, _ params: Params) async throws -> JSONValue { .null }
             }
             let books = try await FeathersApp().use(Books(), at: "books")

@@ -1,6 +1,6 @@
 // expect: 'text' is inaccessible due to 'private' protection level
 // article: TypedQueries.md
-// mistake: A typed query for a model without coding keys of its own
+// mistake: A query with keys for a model without coding keys of its own
 // code: try await messages.find(.where(.text, "Hi"))
 import Feathers
 
@@ -10,6 +10,6 @@ struct Message: Codable, Queryable {
     var text: String
 }
 
-func greetings(in messages: TypedService<Message>) async throws -> Paginated<Message> {
+func greetings(in messages: Service<Message>) async throws -> Page<Message> {
     try await messages.find(.where(.text, "Hi"))
 }

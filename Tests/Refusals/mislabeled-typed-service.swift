@@ -6,7 +6,7 @@ struct Book: Codable, Sendable {
     var title: String
 }
 
-struct Books: TypedServiceProtocol {
+actor Books: TypedServiceProtocol {
     // fix: func get(_ id: ServiceID, _ params: Params) async throws -> Book {
     func get(id: ServiceID, _ params: Params) async throws -> Book {
         Book(title: "\(id)")

@@ -2,7 +2,7 @@
 // article: Services.md
 import Feathers
 
-struct Books {}
+actor Books {}
 
 extension Books: ServiceProtocol {
     // fix: func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {

@@ -2,7 +2,7 @@
 // article: LocalFirst.md
 import Feathers
 
-func archive(_ notes: UntypedService, _ id: Int) async throws {
+func archive(_ notes: Service<JSONValue>, _ id: Int) async throws {
     // fix: try await notes.outbox.patch(id, with: ["isArchived": true])
     try await notes.outbox.patchAll(query: .where("isRead", true), with: ["isArchived": true])
 }

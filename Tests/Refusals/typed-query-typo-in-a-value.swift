@@ -9,5 +9,5 @@ struct Message: Codable, Queryable {
     enum CodingKeys: String, CodingKey { case id, text }
 }
 
-// fix: let greetings = TypedQuery<Message>.where(.text, "Hi")
-let greetings = TypedQuery<Message>.where(.txet, "Hi")
+// fix: let greetings = Query<Message>.where(.text, "Hi")
+let greetings = Query<Message>.where(.txet, "Hi")

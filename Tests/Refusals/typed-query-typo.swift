@@ -1,6 +1,6 @@
-// expect: reference to member 'txet' cannot be resolved without a contextual type
+// expect: type 'Message.CodingKeys' has no member 'txet'
 // article: TypedQueries.md
-// mistake: A typo in a key of a typed query
+// mistake: A typo in a coding key of a query
 import Feathers
 
 struct Message: Codable, Queryable {
@@ -10,7 +10,7 @@ struct Message: Codable, Queryable {
     enum CodingKeys: String, CodingKey { case id, text }
 }
 
-func greetings(in messages: TypedService<Message>) async throws -> Paginated<Message> {
+func greetings(in messages: Service<Message>) async throws -> Page<Message> {
     // fix: try await messages.find(.where(.text, "Hi"))
     try await messages.find(.where(.txet, "Hi"))
 }

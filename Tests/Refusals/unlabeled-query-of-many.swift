@@ -2,7 +2,7 @@
 // article: Queries.md
 import Feathers
 
-func removeDrafts(in messages: UntypedService) async throws {
+func removeDrafts(in messages: Service<JSONValue>) async throws {
     // fix: try await messages.removeAll(query: .where("isDraft", true))
     try await messages.removeAll(.where("isDraft", true))
 }

@@ -38,7 +38,7 @@ enum CachingBenchmarks {
     }
 
     /// Returns immediately, so that only the cache is measured.
-    private struct TrivialService: ServiceProtocol {
+    private actor TrivialService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json, "text": "Hello"] }
     }
 
@@ -62,7 +62,7 @@ enum CachingBenchmarks {
     }
 
     /// A service that returns immediately, behind a cache.
-    static func service(with cache: ServiceCache?) async throws -> UntypedService {
+    static func service(with cache: ServiceCache?) async throws -> Service<JSONValue> {
         let app = FeathersApp()
         if let cache { app.use(cache: cache) }
         return try await app.use(TrivialService(), at: "trivial")

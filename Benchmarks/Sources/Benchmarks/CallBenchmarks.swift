@@ -3,7 +3,7 @@ import Feathers
 /// In-process calls: the cost of hooks and of the memory service.
 enum CallBenchmarks {
     /// Returns immediately, so that only the call itself is measured.
-    private struct TrivialService: ServiceProtocol {
+    private actor TrivialService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json] }
     }
 

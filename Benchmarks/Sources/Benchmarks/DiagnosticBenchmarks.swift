@@ -2,7 +2,7 @@ import Feathers
 
 /// The cost of diagnostics: with and without sinks that receive the events.
 enum DiagnosticBenchmarks {
-    private struct TrivialService: ServiceProtocol {
+    private actor TrivialService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json] }
     }
 

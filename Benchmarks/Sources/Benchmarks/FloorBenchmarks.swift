@@ -59,10 +59,10 @@
         }
 
         private mutating func addEvents(_ task: String, _ pattern: LoopbackSocketServer.EventPattern) {
-            let (source, untyped) = (app.service(pattern.rawValue), app.service("messages"))
-            let typed = app.service("messages", of: LoopbackSocketServer.Message.self)
+            let (source, json) = (app.service(pattern.rawValue), app.service("messages"))
+            let models = app.service("messages", of: LoopbackSocketServer.Message.self)
             let run: Run = { count in
-                let events = untyped.events(.created, bufferingNewest: count)
+                let events = json.events(.created, bufferingNewest: count)
                 async let answered: JSONValue = source.create(.integer(Int64(count)))
                 var latencies: [UInt64] = []
                 for await event in events {
@@ -74,7 +74,7 @@
             }
             add(task, "feathers-swift", Self.events, run)
             add(task, "feathers-swift, typed", Self.events) { count in
-                let events = typed.events(.created, bufferingNewest: count)
+                let events = models.events(.created, bufferingNewest: count)
                 async let answered: JSONValue = source.create(.integer(Int64(count)))
                 var latencies: [UInt64] = []
                 for await event in events {
@@ -87,11 +87,11 @@
         }
 
         private mutating func addCalls(_ task: String, _ calls: Int, inFlight: Int) {
-            let (untyped, typed) = (app.service("messages"), app.service("messages", of: LoopbackSocketServer.Message.self))
-            let run: Run = { count in try await Self.latencies(count, inFlight) { _ = try await untyped.get(1) } }
+            let (json, models) = (app.service("messages"), app.service("messages", of: LoopbackSocketServer.Message.self))
+            let run: Run = { count in try await Self.latencies(count, inFlight) { _ = try await json.get(1) } }
             add(task, "feathers-swift", calls, run)
             add(task, "feathers-swift, typed", calls) { count in
-                try await Self.latencies(count, inFlight) { _ = try await typed.get(1) }
+                try await Self.latencies(count, inFlight) { _ = try await models.get(1) }
             }
         }
 

@@ -54,8 +54,10 @@ enum LocalBenchmarks {
     static func groups() async throws -> [BenchmarkGroup] { try await [writes(), opening()] }
 
     /// A service that returns its records, and answers no other call.
-    private struct Shelf: ServiceProtocol {
+    private actor Shelf: ServiceProtocol {
         let records: [JSONValue]
+
+        init(records: [JSONValue]) { self.records = records }
 
         func find(_ params: Params) async throws -> JSONValue { .array(records) }
     }
@@ -69,14 +71,14 @@ enum LocalBenchmarks {
         return folder
     }
 
-    private static let byLikes = Query.sorted(by: "likes")
+    private static func byLikes<Model>() -> Query<Model> { .sorted(by: "likes") }
 
     // MARK: A queued write
 
     /// An outbox with 100 pending writes that are not sent, and a live query of 10,000 records, or one of the record alone that shows no pending writes.
     private actor Desk {
         private let app = FeathersApp()
-        private let articles: UntypedService
+        private let articles: Service<JSONValue>
         private let isShown: Bool
         private var reader: (any AsyncIteratorProtocol<LiveSnapshot<Article>, any Error>)?
         /// What the write changes.
@@ -89,7 +91,8 @@ enum LocalBenchmarks {
             articles = try await app.use(Shelf(records: isShown ? records : [records[5_001]]), at: "articles")
             for number in 0..<100 { try await articles.outbox.patch(number * 97, with: ["isRead": true]) }
             // The journal stores the record that a live query knows, so both kinds of desk need one to write the same entry.
-            let live = app.service("articles", of: Article.self).live(byLikes, writes: isShown ? .all : .confirmedOnly)
+            let models = app.service("articles", of: Article.self)
+            let live = models.live(byLikes(), writes: isShown ? .all : .confirmedOnly)
             reader = live.snapshots.makeAsyncIterator()
             try await show()
         }
@@ -137,7 +140,7 @@ enum LocalBenchmarks {
     // MARK: A screen from disk
 
     /// A server that does not answer.
-    private struct Silence: ServiceProtocol {
+    private actor Silence: ServiceProtocol {
         func find(_ params: Params) async throws -> JSONValue {
             try await Task.sleep(for: .seconds(3_600))
             return []
@@ -168,7 +171,7 @@ enum LocalBenchmarks {
             let app = FeathersApp()
             try await app.use(localStore: .readOnly(folder))
             try await app.use(Silence(), at: "articles")
-            var snapshots = app.service("articles", of: Article.self).live(byLikes).snapshots.makeAsyncIterator()
+            var snapshots = app.service("articles", of: Article.self).live(byLikes()).snapshots.makeAsyncIterator()
             guard let first = try await snapshots.next(), first.source != .server, first.records.count == 1_000 else {
                 throw CocoaError(.fileReadCorruptFile)
             }
@@ -192,7 +195,7 @@ enum LocalBenchmarks {
         let articles = try await app.use(Shelf(records: records), at: "articles")
         let small = try await app.use(Shelf(records: Array(records.prefix(10))), at: "small")
         try await withFeathersApp(app) { _ in
-            for try await snapshot in articles.live(byLikes).snapshots where snapshot.source == .server { break }
+            for try await snapshot in articles.live(byLikes()).snapshots where snapshot.source == .server { break }
             for number in 0..<others {
                 let query = Query.where("likes", .lessThan(number + 10))
                 for try await snapshot in small.live(query).snapshots where snapshot.source == .server { break }
@@ -235,12 +238,12 @@ enum LocalBenchmarks {
                 return String(format: "%.2f", share)
             }
             let live = try await share {
-                var snapshots = articles.live(byLikes).snapshots.makeAsyncIterator()
+                var snapshots = articles.live(byLikes()).snapshots.makeAsyncIterator()
                 let first = try await snapshots.next()
                 return (first, snapshots)
             }
             let models = try await share { try await articles.find().data }
-            let trees = try await share { try await app.service("articles").find() }
+            let trees = try await share { try await app.service("articles").find().data }
             return """
                 Memory of \(records.count) records of \(body.count / records.count) bytes \(kind), in multiples of their JSON text: \
                 \(live) for a live query and its snapshot, \(models) for an array of models, \(trees) for JSON values

@@ -1,7 +1,7 @@
 import Feathers
 import Foundation
 
-/// A typed `find` that receives a page of ten immediately, so that only processing the response is measured.
+/// A `find` of a service with a model that receives a page of ten immediately, so that only processing the response is measured.
 enum ModelBenchmarks {
     struct InstantClient: HTTPClient {
         let body: [UInt8]
@@ -26,7 +26,7 @@ enum ModelBenchmarks {
         let bare = try messages()
         group.add("a JSON tree, then models", operations: 500) {
             for _ in 0..<500 {
-                let page = try await Paginated(json: bare.untyped.find())
+                let page = try await bare.json.find()
                 _ = try page.map { try CodingOptions().decode(JSONBenchmarks.Message.self, from: $0) }
             }
         }
@@ -41,7 +41,7 @@ enum ModelBenchmarks {
         return group
     }
 
-    static func messages() throws -> TypedService<JSONBenchmarks.Message> {
+    static func messages() throws -> Service<JSONBenchmarks.Message> {
         guard let url = URL(string: "http://localhost") else { throw URLError(.badURL) }
         return FeathersApp(transport: .rest(url, httpClient: InstantClient(body: try JSONBenchmarks.pageOfTen())))
             .service("messages", of: JSONBenchmarks.Message.self)

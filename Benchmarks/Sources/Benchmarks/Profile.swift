@@ -119,7 +119,7 @@ enum Profile: String, CaseIterable {
             let tokens = FeathersApp(transport: .feathers6(try url(of: server))).service("tokens")
             for _ in 0..<times { for try await _ in tokens.stream(.find, query: ["count": 1]) {} }
         case .streamEvents, .streamEventsPaced:
-            let query: Query = ["count": .integer(Int64(times)), "pattern": self == .streamEvents ? "burst" : "paced"]
+            let query: Query<JSONValue> = ["count": .integer(Int64(times)), "pattern": self == .streamEvents ? "burst" : "paced"]
             let app = FeathersApp(transport: .feathers6(try url(of: server)) { $0.query = query })
             let events = app.service("messages").events(.created, bufferingNewest: times)
             try await withFeathersApp(app) { _ in for await _ in events.prefix(times) {} }

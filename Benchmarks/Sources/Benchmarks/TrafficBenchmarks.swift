@@ -8,7 +8,7 @@ enum TrafficBenchmarks {
         func send(_ request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse(["id": request.id?.json ?? .null]) }
     }
 
-    private static func service(_ transport: any Transport = TrivialTransport(), hooks: Hooks = Hooks()) -> UntypedService {
+    private static func service(_ transport: any Transport = TrivialTransport(), hooks: Hooks = Hooks()) -> Service<JSONValue> {
         let app = FeathersApp(transport: transport)
         app.use(hooks: hooks)
         return app.service("messages")
@@ -19,7 +19,7 @@ enum TrafficBenchmarks {
         guard let url = URL(string: "http://localhost:3030") else { throw URLError(.badURL) }
         // Never connected, so that calls use REST.
         let mixed = MixedTransport.mixed(realTime: .socketIO(url), rest: TrivialTransport())
-        let services: [(String, UntypedService)] = [
+        let services: [(String, Service<JSONValue>)] = [
             ("nothing", service()),
             ("a limit that isn't reached", service(hooks: .limiting(to: 8))),
             ("shared reads", service(hooks: .coalescingReads())),

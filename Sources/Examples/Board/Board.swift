@@ -5,7 +5,7 @@ import Foundation
 struct Board: Sendable {
     let app: FeathersApp
     let name: String
-    private let cards: TypedService<Card>
+    private let cards: Service<Card>
     /// The most cards to show. The server counts the others.
     private static let limit = 50
 
@@ -39,7 +39,7 @@ struct Board: Sendable {
 
     /// Shows the cards on this device at once, then those on the server, and then every change, until the task is cancelled.
     func watch(_ show: (LiveSnapshot<Card>) async -> Void) async throws {
-        let query = TypedQuery<Card>.where(.board, name).sorted(by: .createdAt).limit(Self.limit)
+        let query = Query<Card>.where(.board, name).sorted(by: .createdAt).limit(Self.limit)
         for try await snapshot in cards.live(query).snapshots { await show(snapshot) }
     }
 

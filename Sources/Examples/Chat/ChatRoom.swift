@@ -8,7 +8,7 @@ struct ChatRoom: Sendable {
     let author: String
     /// Shows a line.
     let show: @Sendable (String) -> Void
-    private let messages: TypedService<ChatMessage>
+    private let messages: Service<ChatMessage>
 
     /// The number of messages to show on joining, and again after a lost connection.
     private static let recent = 20

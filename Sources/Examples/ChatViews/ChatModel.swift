@@ -14,7 +14,7 @@ final class ChatModel {
 
     private let app: FeathersApp
     private let author: String
-    private let service: TypedService<ChatMessage>
+    private let service: Service<ChatMessage>
     private let newest: LiveQueryModel<ChatMessage>
 
     init(_ app: FeathersApp, room: String, author: String) {

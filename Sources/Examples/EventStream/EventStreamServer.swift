@@ -44,7 +44,7 @@ struct EventStreamServer: Sendable {
     /// Forwards events until the client disconnects or falls behind. Clients of event streams reconnect automatically.
     private func forward(_ path: String, to client: Client) async {
         // Listens before the client gets a response, so that no event is missed.
-        let deliveries = app.service(path).deliveries()
+        let deliveries = app.service(path).eventDeliveries()
         let fields = "Content-Type: text/event-stream\r\nCache-Control: no-cache\r\nConnection: close"
         guard client.send("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n") else { return }
         await withTaskGroup(of: Void.self) { group in

@@ -18,7 +18,7 @@ struct Hello {
         print("created message \(sent.id ?? 0)")
         print("received: \(try await created.first().text)")
 
-        for message in try await messages.find(.where("text", .isNot("")).limit(10)) {
+        for message in try await messages.find(.where("text", .notEquals("")).limit(10)) {
             print("found: \(message.text)")
         }
     }

@@ -4,7 +4,7 @@ import Synchronization
 /// Processes jobs from a queue that it shares with other workers, one at a time.
 final class Worker: Sendable {
     private let name: String
-    private let jobs: TypedService<Job>
+    private let jobs: Service<Job>
     private let queue: String
     private let work: @Sendable (Job) async throws -> Void
     private let isStopping = Atomic<Bool>(false)
@@ -16,14 +16,14 @@ final class Worker: Sendable {
     ///   - jobs: The service that stores the jobs.
     ///   - queue: The name of the queue.
     ///   - work: Processes a job. If it throws, the job has failed.
-    init(_ name: String, jobs: TypedService<Job>, queue: String, work: @escaping @Sendable (Job) async throws -> Void) {
+    init(_ name: String, jobs: Service<Job>, queue: String, work: @escaping @Sendable (Job) async throws -> Void) {
         (self.name, self.jobs, self.queue, self.work) = (name, jobs, queue, work)
     }
 
     /// Works until ``stop()`` is called. A job that has begun is finished first.
     /// - Throws: The error if jobs cannot be fetched, or if an outcome cannot be reported.
     func run() async throws {
-        let query = TypedQuery<Job>.where(.queue, queue).where(.state, Job.State.open).sorted(by: .id).limit(20)
+        let query = Query<Job>.where(.queue, queue).where(.state, Job.State.open).sorted(by: .id).limit(20)
         // A job that isn't one, for example without a text, is set aside with a warning. The others are worked off.
         var params = Params()
         params.skipsUndecodableRecords = true

@@ -8,7 +8,7 @@ import Foundation
 /// Calls use the connection while it is open. Without one, reads use REST. At most four calls are in flight, and identical reads are coalesced.
 struct Notebook: Sendable {
     let app: FeathersApp
-    private let notes: TypedService<Note>
+    private let notes: Service<Note>
     private let book: String
 
     /// - Parameters:
@@ -37,7 +37,7 @@ struct Notebook: Sendable {
     /// Shows the notes on this device at once, then those on the server, and then every change, until the task is cancelled.
     /// - Parameter show: Called with the notes, their states, and where they come from.
     func watch(_ show: (LiveSnapshot<Note>) -> Void) async throws {
-        for try await snapshot in notes.live(TypedQuery<Note>.where(.book, book).sorted(by: .id)).snapshots { show(snapshot) }
+        for try await snapshot in notes.live(Query<Note>.where(.book, book).sorted(by: .id)).snapshots { show(snapshot) }
     }
 
     /// Sends the notes that have not been sent yet, for at most some time.
@@ -47,9 +47,9 @@ struct Notebook: Sendable {
     /// Lists all notes on the server, page by page.
     /// - Parameter show: Called with each note, and with the fraction of the pages that have been fetched.
     func list(_ show: (Note, Double?) -> Void) async throws {
-        let query = TypedQuery<Note>.where(.book, book).sorted(by: .id)
-        for try await page in try notes.pages(query, of: 10, keyedBy: "id") {
-            for note in page.records { show(note, page.fraction) }
+        let query = Query<Note>.where(.book, book).sorted(by: .id)
+        for try await page in notes.pages(query, of: 10, keyedBy: "id") {
+            for note in page { show(note, page.fraction) }
         }
     }
 }

@@ -11,26 +11,26 @@ struct SignInGate: Middleware {
         /// The app's own server, or an endpoint. The endpoint's call says whether it carries credentials.
         case ownServer
         /// A service registered with its own transport, which may connect to another server.
-        case registered(TransportService)
+        case registered(RemoteResponder)
         /// A local service of the app, which may forward the call to any server.
         case local
     }
 
-    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
+    func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)? {
         let destination: Destination =
             switch site.implementation {
             case _ where site.path == nil: .ownServer
-            case let service as TransportService: service.isOwn ? .ownServer : .registered(service)
+            case let service as RemoteResponder: service.isOwn ? .ownServer : .registered(service)
             default: .local
             }
-        return GatedService(authenticator: authenticator, destination: destination, next: next)
+        return GatedResponder(authenticator: authenticator, destination: destination, next: next)
     }
 }
 
-private struct GatedService: ServiceProtocol {
+private struct GatedResponder: Responder {
     let authenticator: Authenticator
     let destination: SignInGate.Destination
-    let next: any ServiceProtocol
+    let next: any Responder
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         try await authenticator.gate(request, to: destination) { try await next.respond(to: $0) }

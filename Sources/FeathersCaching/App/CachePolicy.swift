@@ -1,6 +1,6 @@
 /// The order in which a read uses the cache and the network.
 ///
-/// A policy yields one or two values. Streams (``CachedService``) yield both; a plain call returns the last one.
+/// A policy yields one or two values. Streams (``CachedReads``) yield both; a plain call returns the last one.
 public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
     /// Reads from the network and caches the response.
     case networkOnlyUpdateCache

@@ -6,15 +6,15 @@ struct CacheMiddleware: Middleware {
     let order = MiddlewareOrder.cache
     let cache: ServiceCache
 
-    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
+    func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)? {
         if site.path == nil { return UncachedEndpoints(next: next) }
-        return CachingService(cache: cache, next: next, site: site)
+        return CachingResponder(cache: cache, next: next, site: site)
     }
 }
 
 /// Rejects cache policies for endpoints: no events report changes of their data, so their entries would never be invalidated.
-private struct UncachedEndpoints: ServiceProtocol {
-    let next: any ServiceProtocol
+private struct UncachedEndpoints: Responder {
+    let next: any Responder
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         if let policy = request.params.cachePolicy, policy != .networkOnlyNoCache {
@@ -25,9 +25,9 @@ private struct UncachedEndpoints: ServiceProtocol {
     }
 }
 
-private struct CachingService: ServiceProtocol {
+private struct CachingResponder: Responder {
     let cache: ServiceCache
-    let next: any ServiceProtocol
+    let next: any Responder
     let site: MiddlewareSite
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {

@@ -9,7 +9,7 @@ struct CachedRead: Sendable {
     struct Terms: Sendable {
         let request: ServiceRequest
         /// The service that sends requests.
-        let next: any ServiceProtocol
+        let next: any Responder
         let site: MiddlewareSite
         /// The user who was signed in when the read began.
         let sender: RequestSender

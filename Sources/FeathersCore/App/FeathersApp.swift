@@ -26,7 +26,7 @@ public final class FeathersApp: Sendable {
     let identityStore = IdentityStore()
     let healthMonitor = HealthMonitor()
     /// The service that runs calls without a service path: those of endpoints.
-    let endpoints: Service
+    let endpoints: RegisteredService
     private let state = Locked(State())
     private let version = Atomic<Int>(0)
 
@@ -50,7 +50,7 @@ public final class FeathersApp: Sendable {
     public init(transport: (any Transport)? = nil) {
         self.transport = transport
         callsCarryCredentials = transport?.innermost.contains { !($0 is any RealTimeTransport) } ?? true
-        endpoints = Service(path: "", implementation: EndpointDispatch(app: weakReference))
+        endpoints = RegisteredService(path: "", implementation: EndpointDispatch(app: weakReference))
         weakReference.set(self)
         if let transport = transport as? any RealTimeTransport { transport.deliver(to: registry.eventSink) }
     }
@@ -117,22 +117,24 @@ extension FeathersApp {
     ///
     /// Leading and trailing slashes are ignored. If no service is registered there, it is the server's. Without a transport, its
     /// calls throw ``FeathersError/Code/notFound`` until one is registered.
-    public func service(_ path: String) -> UntypedService {
+    public func service(_ path: String) -> Service<JSONValue> {
         let path = Self.stripSlashes(path)
         let entry = registry.entry(at: path) {
-            guard let transport else { return Service(path: path, implementation: MissingService(path: path)) }
+            guard let transport else { return RegisteredService(path: path, implementation: MissingService(path: path)) }
             // A server that pushes events also pushes those of this app's calls.
             let pushed = transport is any RealTimeTransport ? Set(EventName.standard) : []
-            return Service(path: path, implementation: TransportService(own: transport), options: ServiceOptions(serviceEvents: pushed))
+            return RegisteredService(
+                path: path, implementation: RemoteResponder(transport: transport, isOwn: true),
+                options: ServiceOptions(serviceEvents: pushed))
         }
-        return UntypedService(app: entry.mountedFrom ?? self, actor: entry.service)
+        return Service(app: entry.mountedFrom ?? self, registered: entry.service)
     }
 
-    /// Returns the service at a path with a model for its records; see ``TypedService/init(_:of:rootKeys:coding:)``.
+    /// Returns the service at a path with a model for its records; see ``Service/of(_:rootKeys:coding:)``.
     public func service<Model: Codable & Sendable>(
         _ path: String, of model: Model.Type, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
-    ) -> TypedService<Model> {
-        TypedService(service(path), rootKeys: rootKeys, coding: coding)
+    ) -> Service<Model> {
+        service(path).of(model, rootKeys: rootKeys, coding: coding)
     }
 
     /// The paths of the registered services, in the order of their registration.
@@ -146,7 +148,23 @@ extension FeathersApp {
     @discardableResult
     public func use(
         _ service: any ServiceProtocol, at path: String, options: ServiceOptions = ServiceOptions()
-    ) async throws -> UntypedService {
+    ) async throws -> Service<JSONValue> {
+        try await register(LocalResponder(service: service), at: path, options: options)
+    }
+
+    /// Registers the service of a server that another transport reaches, replacing any previous service.
+    ///
+    /// Requests carry this service's path. The app's token is sent only if the transport connects to the app's own server
+    /// or to one of its authentication's `trustedOrigins`.
+    /// - Throws: ``FeathersError/Code/badRequest`` for an empty path or a custom method with a reserved name.
+    @discardableResult
+    public func use(
+        _ transport: any Transport, at path: String, options: ServiceOptions = ServiceOptions()
+    ) async throws -> Service<JSONValue> {
+        try await register(RemoteResponder(transport: transport, isOwn: false), at: path, options: options)
+    }
+
+    func register(_ responder: any Responder, at path: String, options: ServiceOptions) async throws -> Service<JSONValue> {
         let path = Self.stripSlashes(path)
         guard !path.isEmpty else {
             throw FeathersError(.badRequest, "A service cannot be registered: its path is empty", execution: .neverSent)
@@ -160,10 +178,12 @@ extension FeathersApp {
                 a service without this warning, call 'unuse' first
                 """, [.path: .string(path)])
         }
-        let actor = registry.register(at: path) { Service(path: path, implementation: service, options: options) }
-        await actor.replace(service, options: options)
-        if isSetUp, let service = service as? any LifecycleService { try await service.setUp(in: self, at: path) }
-        return UntypedService(app: self, actor: actor)
+        let registered = registry.register(at: path) {
+            RegisteredService(path: path, implementation: responder, options: options)
+        }
+        await registered.replace(responder, options: options)
+        if isSetUp, let service = responder.actor as? any LifecycleService { try await service.setUp(in: self, at: path) }
+        return Service(app: self, registered: registered)
     }
 
     /// Registers every service of another app under a prefix. The services keep running that app's hooks.
@@ -175,18 +195,18 @@ extension FeathersApp {
     }
 
     /// Removes a registered service after tearing it down.
-    /// - Returns: the service; nil if none was registered at the path.
+    /// - Returns: the service; nil if none was registered at the path, or if a transport was.
     @discardableResult
-    public func unuse(_ path: String) async throws -> (any ServiceProtocol)? {
+    public func unuse(_ path: String) async throws -> (any Actor)? {
         let path = Self.stripSlashes(path)
         guard let entry = registry.remove(at: path) else { return nil }
-        let implementation = await entry.service.implementation
+        let service = await entry.service.implementation.actor
         if entry.mountedFrom == nil {
             // Existing references to the service now get an error that explains what happened.
             await entry.service.replace(MissingService(path: path), options: ServiceOptions())
-            if let service = implementation as? any LifecycleService { try await service.tearDown(in: self, at: path) }
+            if let service = service as? any LifecycleService { try await service.tearDown(in: self, at: path) }
         }
-        return implementation
+        return service
     }
 
     /// Adds an observer of the events that the transport delivers and services emit themselves, on every path and ahead of all subscribers, and of
@@ -198,10 +218,10 @@ extension FeathersApp {
 
     /// Runs a request without a service path through the app's hooks.
     @concurrent
-    package func respond(to request: ServiceRequest, by implementation: any ServiceProtocol) async throws -> ServiceResponse {
+    package func respond(to request: ServiceRequest, by implementation: any Responder) async throws -> ServiceResponse {
         var request = request
         request.params[EndpointImplementation.self] = implementation
-        return try await UntypedService(app: self, actor: endpoints).execute(request)
+        return try await Service<JSONValue>(app: self, registered: endpoints).execute(request)
     }
 
     package static func stripSlashes(_ path: String) -> String {
@@ -273,14 +293,14 @@ extension FeathersApp {
             for path in paths {
                 done.insert(path)
                 guard let entry = registry.registered(at: path), entry.mountedFrom == nil else { continue }
-                if let service = await entry.service.implementation as? any LifecycleService { try await body(service, path) }
+                if let service = await entry.service.implementation.actor as? any LifecycleService { try await body(service, path) }
             }
         }
     }
 }
 
 /// The service behind all endpoints, which share one plan. Each call brings its own implementation.
-private struct EndpointDispatch: ServiceProtocol {
+private struct EndpointDispatch: Responder {
     let app: WeakApp
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
@@ -293,4 +313,4 @@ private struct EndpointDispatch: ServiceProtocol {
     }
 }
 
-private enum EndpointImplementation: ParamsKey { typealias Value = any ServiceProtocol }
+private enum EndpointImplementation: ParamsKey { typealias Value = any Responder }

@@ -9,20 +9,16 @@ extension FeathersApp: SecretHiding {
     }
 }
 
+extension RegisteredService: SecretHiding {
+    public nonisolated var description: String { "RegisteredService(\(path.debugDescription))" }
+}
+
 extension Service: SecretHiding {
-    public nonisolated var description: String { "Service(\(path.debugDescription))" }
-}
-
-extension UntypedService: SecretHiding {
-    public var description: String { "UntypedService(\(path.debugDescription))" }
-}
-
-extension TypedService: SecretHiding {
     public var description: String { "\(Self.self)(\(path.debugDescription))" }
 }
 
-extension TransportService: SecretHiding {
-    public var description: String { "TransportService(\(summarize(transport)))" }
+extension RemoteResponder: SecretHiding {
+    package var description: String { "RemoteResponder(\(summarize(transport)))" }
 }
 
 extension MemoryService: SecretHiding {}
@@ -50,18 +46,15 @@ extension Params: SecretHiding {
     }
 }
 
+extension QueryCondition: SecretHiding {
+    public var description: String { "QueryCondition(\(`operator` ?? "equals"))" }
+}
+
 extension Query: SecretHiding {
-    public var description: String { "Query(\(json.names))" }
-}
-
-extension Query.Condition: SecretHiding {
-    public var description: String { "Query.Condition(\(`operator` ?? "equals"))" }
-}
-
-extension TypedQuery: SecretHiding {
     public var description: String {
-        guard let query = try? untyped() else { return "\(Self.self)(cannot be written)" }
-        return "\(Self.self)(\(query.json.names))"
+        let name = Model.self == JSONValue.self ? "Query" : "\(Self.self)"
+        guard let json = try? json(coding: defaultCoding) else { return "\(name)(cannot be written)" }
+        return "\(name)(\(json.names))"
     }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 final class ServiceRegistry: Sendable {
     /// A service and the app whose hooks it runs: the app itself or the sub-app it was mounted from.
     struct Entry: Sendable {
-        let service: Service
+        let service: RegisteredService
         /// Nil for the app's own services, so that an app does not retain itself.
         let mountedFrom: FeathersApp?
         /// Whether the service was registered with `use`, rather than only looked up.
@@ -50,7 +50,7 @@ final class ServiceRegistry: Sendable {
     private let responses = Atomic<Int>(0)
 
     /// Returns the entry of a path. It is created the first time the path is used.
-    func entry(at path: String, orMake make: () -> Service) -> Entry {
+    func entry(at path: String, orMake make: () -> RegisteredService) -> Entry {
         if let entry = entries.withLock({ $0.byPath[path] }) { return entry }
         let made = Entry(service: make(), mountedFrom: nil, isRegistered: false)
         return entries.withLock { entries in
@@ -61,7 +61,7 @@ final class ServiceRegistry: Sendable {
     }
 
     /// Marks a path as registered. An existing service keeps its hooks and subscribers.
-    func register(at path: String, orMake make: () -> Service) -> Service {
+    func register(at path: String, orMake make: () -> RegisteredService) -> RegisteredService {
         entries.withLock { entries in
             // A mounted service belongs to its own app, so it is left unchanged, and the path gets a new service.
             let own = entries.byPath[path].flatMap { $0.mountedFrom == nil ? $0.service : nil }
@@ -72,7 +72,7 @@ final class ServiceRegistry: Sendable {
     }
 
     /// Registers a sub-app's service at a path of this app.
-    func mount(_ service: Service, of app: FeathersApp, at path: String) {
+    func mount(_ service: RegisteredService, of app: FeathersApp, at path: String) {
         entries.withLock { $0.set(Entry(service: service, mountedFrom: app, isRegistered: true), at: path) }
     }
 
@@ -164,7 +164,7 @@ extension ServiceRegistry {
     }
 
     /// The app's own services, looked up or registered.
-    var services: [Service] {
+    var services: [RegisteredService] {
         entries.withLock { $0.byPath.values.compactMap { $0.mountedFrom == nil ? $0.service : nil } }
     }
 }

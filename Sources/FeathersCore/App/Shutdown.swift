@@ -6,7 +6,7 @@ extension FeathersApp {
     ///
     /// New calls throw ``FeathersError/Code/unavailable`` and are never sent. Calls made by a call in flight, from its hooks or from a local service,
     /// count as part of it. Calls that exceed the time limit are ended in the transport: HTTP requests and calls over connections, including those of
-    /// endpoints and of registered ``TransportService``s. The code of a local service cannot be ended from outside. Running or connecting the app
+    /// endpoints and registered transports. The code of a local service cannot be ended from outside. Running or connecting the app
     /// again allows new calls.
     /// - Parameter limit: the time limit for calls in flight. If several shutdowns overlap, the first one's limit applies.
     /// - Returns: the number of calls that did not finish in time.
@@ -66,7 +66,7 @@ extension FeathersApp {
         transport?.endCalls()
         for transport in gate.heldTransports { transport.endCalls() }
         for (_, entry) in registry.registered {
-            if let service = await entry.service.implementation as? TransportService { service.transport.endCalls() }
+            if let remote = await entry.service.implementation as? RemoteResponder { remote.transport.endCalls() }
         }
         await lifetime.endConnection(of: self, isShutDown: true)
         noteHealth()

@@ -188,7 +188,7 @@ extension ServiceRequest {
     }
 }
 
-extension UntypedService {
+extension Service {
     /// Runs a request through the hooks and the service, then emits its event.
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent @inline(__always)

@@ -4,7 +4,7 @@
 /// path. Everything else stays in the process, for hooks and local services.
 public struct Params: Sendable {
     /// The query, sent to the server.
-    public var query: Query
+    public var query: Query<JSONValue>
     /// Additional HTTP header fields, which override the transport's own.
     ///
     /// A Socket.IO connection does not carry them, so a Socket.IO transport refuses a call with header fields before
@@ -19,7 +19,7 @@ public struct Params: Sendable {
 
     /// Creates params. All values are empty by default.
     public init(
-        query: Query = Query(), headers: [String: String] = [:], route: [String: String] = [:], timeout: Duration? = nil,
+        query: Query<JSONValue> = Query(), headers: [String: String] = [:], route: [String: String] = [:], timeout: Duration? = nil,
         token: String? = nil
     ) {
         self.query = query

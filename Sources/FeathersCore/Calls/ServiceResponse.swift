@@ -122,12 +122,12 @@ extension ServiceResponse {
     /// Decodes a result of `find` record by record.
     /// - Throws: ``FeathersError`` if the result is neither an array nor a page, ``UndecodableRecord`` with the error of the codec.
     package func decodePage<Model: Decodable & Sendable>(
-        of type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec
-    ) throws -> Paginated<Model> {
+        of type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec, of method: ServiceMethod
+    ) throws -> Page<Model> {
         // One decoder for the whole list, because it remembers the layout of similar records.
         let decoder = (codec as? CodingOptions).map { JSONListDecoder($0) }
         var index = 0
-        return try Paginated(json: result.unwrapped(by: rootKeys)).map { json in
+        return try Page(json: result.unwrapped(by: rootKeys), of: method).map { json in
             defer { index += 1 }
             do {
                 return try decoder?.decode(type, from: json) ?? codec.decode(type, from: json)

@@ -37,11 +37,6 @@ public enum ServiceChange<Record: Sendable>: Sendable {
 extension ServiceChange: Equatable where Record: Equatable {}
 extension ServiceChange: Hashable where Record: Hashable {}
 
-extension Service {
-    /// The default number of events that are buffered for a slow reader.
-    public static let defaultEventBuffer = 1024
-}
-
 extension EventReading {
     /// Returns the elements that `transform` makes of the events and gaps, in the reader's task. The stream holds the subscription, so dropping the
     /// stream ends the subscription.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The plan for calls of one method: a flat list of steps, with a table of error hooks beside it, like an exception table.
 ///
 ///     app.around.all > app.around.m > app.before.all > app.before.m
@@ -10,7 +8,7 @@ import Synchronization
 /// Error hooks cover a range of steps. Those of a method cover the before hooks of that method and everything inside. Those of all methods
 /// also cover the before hooks of all methods. The whole call is reported, see ``Hooks/logging(levels:redaction:verbosity:to:)``.
 ///
-/// Shared by all calls. Immutable, except for the number of results that hooks are expected to read.
+/// Shared by all calls, and immutable.
 final class CallPlan: Sendable {
     enum Action: Sendable {
         /// Consecutive hooks of one type. They stay in their original array, because taking a closure out of it wraps the closure in another
@@ -37,8 +35,10 @@ final class CallPlan: Sendable {
         let parent: Int?
     }
 
+    /// The method that the plan is for; nil for every custom method without hooks of its own.
+    private let method: ServiceMethod?
     /// The method: the implementation inside its middleware.
-    let endpoint: any ServiceProtocol
+    let endpoint: any Responder
     /// The event the app emits after the method, if any.
     let event: EventName?
     /// Whether the method sends the call to a server.
@@ -54,17 +54,20 @@ final class CallPlan: Sendable {
     /// Whether nothing observes or changes the call, so that it needs no context.
     var isBare: Bool { steps.count == 1 && scopes.isEmpty && diagnostics.isEmpty }
 
-    init(app: Hooks, service: Hooks, method: ServiceMethod, site: MiddlewareSite, event: EventName?) {
+    init(app: Hooks, service: Hooks, method: ServiceMethod?, site: MiddlewareSite, event: EventName?) {
+        // No hook is registered for the empty name.
+        let name = method ?? ""
         var builder = CallPlanBuilder()
-        builder.addLevel(app, method) { builder in
-            builder.addLevel(service, method) { $0.add(.method) }
+        builder.addLevel(app, name) { builder in
+            builder.addLevel(service, name) { $0.add(.method) }
         }
         (steps, scopes) = (builder.steps, builder.scopes)
-        endpoint = site.wrapped(app: app, service: service, for: method)
+        endpoint = site.wrapped(app: app, service: service, for: name)
+        self.method = method
         self.event = event
-        isSent = site.implementation is TransportService
+        isSent = site.implementation is RemoteResponder
         recordsSender = (isSent || site.path == nil) && site.app?.recordsSender == true
-        mayCallOthers = steps.count > 1 || !scopes.isEmpty || !(isSent || site.implementation is MemoryService)
+        mayCallOthers = steps.count > 1 || !scopes.isEmpty || !(isSent || site.implementation.actor is MemoryService)
         var diagnostics = app.diagnostics
         diagnostics.append(service.diagnostics)
         self.diagnostics = diagnostics
@@ -116,6 +119,7 @@ final class CallPlan: Sendable {
                 case .method where context.response == nil:
                     context.type = .around
                     if context.request.params.token != nil { try context.request.readToken(in: context.app) }
+                    let endpoint = context.method == method ? endpoint : try await endpoint(of: context)
                     context.response =
                         if let channel = context.channel {
                             try await channel.run(endpoint, context.request)
@@ -129,6 +133,25 @@ final class CallPlan: Sendable {
                 index = try await recover(from: error, at: index, above: start, &context)
             }
         }
+    }
+
+    /// Returns the endpoint of the call's method: that which a hook has set, or a custom one that shares this plan.
+    /// - Throws: ``FeathersError/Code/badRequest`` if a hook has not set what its method needs.
+    private func endpoint(of context: HookContext) async throws -> any Responder {
+        let (request, service) = (context.request, context.service.registered)
+        switch request.method {
+        case .get, .update, .patch, .remove: if request.id == nil { throw missing("id", request) }
+        case .find, .create, .custom: break
+        }
+        switch request.method {
+        case .create, .update, .patch: if request.data == nil { throw missing("data", request) }
+        case .find, .get, .remove, .custom: break
+        }
+        return await service.currentPlan(for: request.method, in: context.app).endpoint
+    }
+
+    private func missing(_ name: String, _ request: ServiceRequest) -> FeathersError {
+        .refused("A hook has changed the method to '\(request.method)', which needs '\(name)': set context.\(name) too")
     }
 
     /// Runs the error hooks that cover a step, from the innermost to the outermost, until one of them sets a result.

@@ -34,7 +34,7 @@ public enum HookType: String, Sendable, Hashable {
 /// It is a value. Hooks modify it in place, and later hooks and the method see the changes.
 public struct HookContext: Sendable {
     /// The service of the call. Calling it runs its hooks again.
-    public let service: UntypedService
+    public let service: Service<JSONValue>
 
     /// The call in the form that the service receives after the hooks have run.
     var request: ServiceRequest
@@ -69,7 +69,18 @@ extension HookContext {
     public var path: String { request.path }
 
     /// The called method.
-    public var method: ServiceMethod { request.method }
+    ///
+    /// Setting it before the method runs calls another method of the service instead, which emits its own event. The hooks
+    /// stay those of the original method. Set ``id`` and ``data`` as the other method needs them: a call never affects
+    /// every record because a hook has left out the id.
+    public var method: ServiceMethod {
+        get { request.method }
+        set {
+            guard newValue != request.method else { return }
+            request.method = newValue
+            event = service.registered.event(endOf: newValue)
+        }
+    }
 
     /// The id of the record; nil in `find`, `create` and custom methods, and in calls that affect every matching record.
     public var id: ServiceID? {

@@ -7,7 +7,7 @@ package protocol Middleware: Sendable {
     var order: MiddlewareOrder { get }
 
     /// Wraps the next stage; returns nil if the middleware does not apply to the site.
-    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)?
+    func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)?
 }
 
 /// The positions of middleware, from the outermost to the innermost.
@@ -27,10 +27,10 @@ package struct MiddlewareSite: Sendable {
     /// The path of the service; nil for the app's endpoints.
     package let path: String?
     /// The innermost stage, which produces the response.
-    package private(set) var implementation: any ServiceProtocol
+    package private(set) var implementation: any Responder
     private let weakApp: WeakApp
 
-    init(path: String?, implementation: any ServiceProtocol, app: FeathersApp) {
+    init(path: String?, implementation: any Responder, app: FeathersApp) {
         self.path = path
         self.implementation = implementation
         weakApp = app.weakReference
@@ -45,15 +45,15 @@ package struct MiddlewareSite: Sendable {
     /// Returns the same site for a method that the service's options exclude.
     func refusing() -> MiddlewareSite {
         var site = self
-        site.implementation = RefusingService()
+        site.implementation = RefusingResponder()
         return site
     }
 
     /// Wraps the implementation in the middleware of one method.
-    func wrapped(app: Hooks, service: Hooks, for method: ServiceMethod) -> any ServiceProtocol {
+    func wrapped(app: Hooks, service: Hooks, for method: ServiceMethod) -> any Responder {
         var implementation = implementation
-        if let service = implementation as? TransportService, let app = weakApp.app {
-            implementation = SendingService(service: service, gate: app.gate, app: weakApp, recordsSender: app.recordsSender)
+        if let remote = implementation as? RemoteResponder, let app = weakApp.app {
+            implementation = SendingResponder(remote: remote, gate: app.gate, app: weakApp, recordsSender: app.recordsSender)
         }
         if app.middleware.isEmpty && service.middleware.isEmpty { return implementation }
         let named = HookScope.method(method)

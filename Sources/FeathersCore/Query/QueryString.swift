@@ -1,4 +1,4 @@
-extension Query {
+extension Query where Model == JSONValue {
     /// Returns the query as the part of a URL after `?`, byte for byte as Feathers' JavaScript client writes it with `qs`.
     ///
     /// An empty query returns an empty string. A server receives every value in a query string as a string, and null as an empty string. Without

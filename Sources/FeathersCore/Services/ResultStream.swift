@@ -65,7 +65,7 @@ final class ResultChannel: Sendable {
 
     /// Runs the method. If its result is a stream, returns when the reader has reached the end.
     /// - Returns: the response, with null instead of a stream.
-    func run(_ endpoint: any ServiceProtocol, _ request: ServiceRequest) async throws -> ServiceResponse {
+    func run(_ endpoint: any Responder, _ request: ServiceRequest) async throws -> ServiceResponse {
         if let failure = state.withLock({ $0.failure }) { throw failure }
         var response = try await endpoint.respond(to: request)
         guard let stream = response[ResultStream.self] else { return response }

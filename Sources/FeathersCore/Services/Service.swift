@@ -1,94 +1,192 @@
 import FeathersSupport
 
-/// A service of an app: its implementation, its options, its hooks and its event subscribers.
+/// A service of an app, with Feathers' six methods, custom methods, hooks and events.
 ///
-/// The app holds one actor for each path. The actor owns the hooks and options, and its isolation orders their registration. Calls do not
-/// run on the actor: they run concurrently and read an immutable plan that it publishes. You use a service through ``UntypedService`` or
-/// ``TypedService``, which combine this actor with its app.
-public actor Service {
-    /// The path without leading and trailing slashes.
-    public nonisolated let path: String
+/// ```swift
+/// let messages = app.service("messages", of: Message.self)
+/// let message = try await messages.create(Message(text: "Hi"))
+/// let recent = try await messages.find(.sorted(by: .createdAt, .descending).limit(10))
+/// ```
+///
+/// Its records are values of a model, or JSON: `app.service("messages")` is a `Service<JSONValue>`. It works the same for
+/// local and remote services, and keeps its app alive. Calls run concurrently.
+///
+/// In every method, `query` contains the conditions that records must match, their order and number, and the properties
+/// of the result. `params` contains header fields, values for the path's placeholders, a deadline, and values of your
+/// own for hooks. A query in `params.query` also applies: records must match both queries' conditions, and the
+/// argument's `$limit`, `$skip`, `$sort` and `$select` take precedence.
+///
+/// Every method throws ``FeathersError``, `CancellationError`, or any error that your own hooks throw. Data that cannot
+/// be encoded throws ``FeathersError/Code/badRequest`` with the name of the property, and nothing is sent. A result that
+/// cannot be decoded throws ``FeathersError/Code/generalError`` with the name of the property and, in a list, the
+/// record. In that case, the call was executed.
+///
+/// ## Topics
+///
+/// ### Reading
+/// - ``find(_:params:)``
+/// - ``find(id:query:params:)``
+/// - ``first(_:params:)``
+/// - ``count(_:params:)``
+/// - ``get(_:query:params:)``
+/// - ``pages(_:of:keyedBy:prefetching:params:)``
+///
+/// ### Creating
+/// - ``create(_:query:params:)-(EncodableSendable,_,_)``
+/// - ``create(_:query:params:)-(JSONValue,_,_)``
+/// - ``create(_:query:params:)-(KeyValuePairs<String,EncodableSendable>,_,_)``
+///
+/// ### Changing
+/// - ``update(_:with:query:params:)-(_,EncodableSendable,_,_)``
+/// - ``patch(_:with:query:params:)-(ServiceIDConvertibleSendable,EncodableSendable,_,_)``
+/// - ``patchAll(query:with:params:)-(_,EncodableSendable,_)``
+///
+/// ### Removing
+/// - ``remove(_:query:params:)-(ServiceIDConvertibleSendable,_,_)``
+/// - ``removeAll(query:params:)``
+///
+/// ### Custom methods
+/// - ``call(_:with:returning:query:params:)-(_,JSONValue,_,_,_)``
+///
+/// ### Events
+/// - ``events(_:bufferingNewest:)-(EventName,_)``
+/// - ``events(_:as:bufferingNewest:)``
+/// - ``changes(_:bufferingNewest:)``
+/// - ``deliveries(_:bufferingNewest:)``
+/// - ``eventDeliveries(_:bufferingNewest:)``
+/// - ``emit(_:_:)``
+///
+/// ### Streamed results
+/// - ``stream(_:id:with:query:params:endingWith:)-(_,_,JSONValue?,_,_,_)``
+/// - ``stream(_:id:with:query:params:as:endingWith:)-(_,_,JSONValue?,_,_,_,_)``
+///
+/// ### The service itself
+/// - ``app``
+/// - ``path``
+/// - ``registered``
+/// - ``use(hooks:)``
+/// - ``hooks``
+/// - ``json``
+/// - ``of(_:rootKeys:coding:)``
+/// - ``respond(to:)``
+public struct Service<Model: Codable & Sendable>: Sendable {
+    /// The app the service belongs to.
+    public let app: FeathersApp
+    /// The actor that owns the service's hooks and options.
+    public let registered: RegisteredService
+    /// How the records are written; nil for the app's own way.
+    let format: RecordFormat?
 
-    nonisolated let events = EventHub<ServiceEvent>()
-    /// Whether a subscriber was warned that the server sends no events.
-    nonisolated let hasWarnedOfMissingEvents = Locked(false)
-    /// The compiled plans; nil after a change to hooks, options or implementation.
-    private nonisolated let published = Locked<CallPlans?>(nil)
-
-    private(set) var hooks = Hooks()
-    private(set) var implementation: any ServiceProtocol
-    private var options: ServiceOptions
-
-    init(path: String, implementation: any ServiceProtocol, options: ServiceOptions = ServiceOptions()) {
-        (self.path, self.implementation, self.options) = (path, implementation, options)
+    init(app: FeathersApp, registered: RegisteredService, format: RecordFormat? = nil) {
+        (self.app, self.registered, self.format) = (app, registered, format)
     }
+
+    /// The path without leading and trailing slashes.
+    public var path: String { registered.path }
 
     /// Appends hooks. Calls that start after this method returns run them.
-    public func use(hooks: Hooks) {
-        self.hooks.append(hooks)
-        published.withLock { $0 = nil }
+    public func use(hooks: Hooks) async { await registered.use(hooks: hooks) }
+
+    /// The hooks that are registered on this service. They do not include the app's.
+    public var hooks: Hooks { get async { await registered.hooks } }
+
+    /// The same service with JSON as its records. It has neither root keys nor a codec of its own.
+    public var json: Service<JSONValue> { Service<JSONValue>(app: app, registered: registered, format: format?.json) }
+
+    /// Returns the same service with a model for its records.
+    /// - Parameters:
+    ///   - model: The type of the records.
+    ///   - rootKeys: The keys that lead to the record, list or page in every result, if the server wraps them: `["data"]`.
+    ///     Events and streamed items are not unwrapped.
+    ///   - coding: The codec between models and JSON; nil for the app's.
+    public func of<Other>(
+        _ model: Other.Type, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
+    ) -> Service<Other> {
+        Service<Other>(
+            app: app, registered: registered,
+            format: RecordFormat(idProperty: idProperty, rootKeys: rootKeys, coding: coding))
     }
 
-    /// Replaces the implementation. Hooks and event subscribers are kept.
-    func replace(_ implementation: any ServiceProtocol, options: ServiceOptions) {
-        (self.implementation, self.options) = (implementation, options)
-        published.withLock { $0 = nil }
-    }
-
-    /// Returns the plan for a method; nil if hooks have changed since it was compiled.
-    nonisolated func compiledPlan(for method: ServiceMethod, in app: FeathersApp) -> CallPlan? {
-        published.withLock { plans in plans?.version == app.hookVersion ? plans?[method] : nil }
-    }
-
-    /// Compiles on the actor when the next call needs it, so that many registrations cost one compilation.
-    func plan(for method: ServiceMethod, in app: FeathersApp) -> CallPlan { compile(for: app)[method] }
-
-    private func compile(for app: FeathersApp) -> CallPlans {
-        let (version, appHooks) = app.versionedHooks
-        // Another call may have compiled the plans while this one waited for the actor.
-        if let plans = published.withLock({ $0 }), plans.version == version { return plans }
-        let plans = CallPlans(
-            version: version, app: appHooks, service: hooks, options: options,
-            site: MiddlewareSite(path: path.isEmpty ? nil : path, implementation: implementation, app: app))
-        published.withLock { $0 = plans }
-        return plans
+    /// Runs any request of this service through its hooks, and returns the response with its metadata.
+    ///
+    /// The service's own path replaces the request's. The response is the server's: nothing is decoded or unwrapped.
+    @concurrent
+    public func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        var request = request
+        request.path = path
+        return try await execute(request)
     }
 }
 
-/// The immutable plans of all methods of a service, with the version of the app's hooks that they were compiled from.
-private final class CallPlans: Sendable {
-    let version: Int
-    /// Feathers' six methods have their own properties, because every call looks one up.
-    private let find, get, create, update, patch, remove: CallPlan
-    private let custom: [ServiceMethod: CallPlan]
-    /// The plan for custom methods without their own hooks.
-    private let anyCustom: CallPlan
-
-    init(version: Int, app: Hooks, service: Hooks, options: ServiceOptions, site: MiddlewareSite) {
-        func plan(_ method: ServiceMethod, isAllowed: Bool? = nil) -> CallPlan {
-            let isAllowed = isAllowed ?? options.methods?.contains(method) ?? true
-            let event = EventName(endOf: method).flatMap { options.serviceEvents.contains($0) ? nil : $0 }
-            return CallPlan(
-                app: app, service: service, method: method, site: isAllowed ? site : site.refusing(), event: event)
-        }
-        self.version = version
-        (find, get, create) = (plan(.find), plan(.get), plan(.create))
-        (update, patch, remove) = (plan(.update), plan(.patch), plan(.remove))
-        let named = app.methods.union(service.methods).union(options.methods ?? []).filter(\.isCustom)
-        custom = Dictionary(uniqueKeysWithValues: named.map { ($0, plan($0)) })
-        // No hook is registered for the empty name.
-        anyCustom = plan("", isAllowed: options.methods == nil)
+extension Service {
+    /// Returns a request with the conditions of both queries.
+    /// - Throws: ``FeathersError/Code/badRequest`` that names the model, if a date of the query cannot be written.
+    @inline(__always)
+    package func request(
+        _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query<Model>, params: Params
+    ) throws(FeathersError) -> ServiceRequest {
+        if query.isEmpty { return ServiceRequest(path: path, method: method, id: id, data: data, params: params) }
+        let query = try query.written(for: codec(for: params))
+        return ServiceRequest(path: path, method: method, id: id, data: data, params: params.joining(query))
     }
 
-    subscript(method: ServiceMethod) -> CallPlan {
+    /// Returns a request whose id may be missing only where a method has none, so that a missing id never means every
+    /// record.
+    package func addressedRequest(
+        _ method: ServiceMethod, id: ServiceID?, data: JSONValue?, query: Query<Model>, params: Params
+    ) throws(FeathersError) -> ServiceRequest {
         switch method {
-        case .find: find
-        case .get: get
-        case .create: create
-        case .update: update
-        case .patch: patch
-        case .remove: remove
-        case .custom: custom[method] ?? anyCustom
+        case .get, .update, .patch, .remove:
+            guard id != nil else { throw .refused("'\(method)' on service '\(path)' needs an id") }
+        case .find, .create, .custom: break
         }
+        return try request(method, id: id, data: data, query: query, params: params)
+    }
+
+    /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six methods.
+    package func customRequest(
+        _ method: ServiceMethod, data: JSONValue, query: Query<Model>, params: Params
+    ) throws(FeathersError) -> ServiceRequest {
+        guard method.isCustom else {
+            throw .refused("'\(method)' is not a custom method: use '\(method)(…)' instead of 'call(\"\(method)\")'")
+        }
+        return try request(method, data: data, query: query, params: params)
+    }
+}
+
+/// How a service writes its records.
+///
+/// An object, so that a service is no larger for what few services have.
+final class RecordFormat: Sendable {
+    /// The property that holds a record's id, as its ``ServiceDefinition`` says.
+    let idProperty: String
+    /// The path through the envelope of the server's responses; empty if there is none.
+    let rootKeys: [RootKey]
+    let coding: (any JSONCodec)?
+    /// The format without root keys and codec; nil if this one has neither.
+    private let plain: RecordFormat?
+
+    /// The format of the same service without a model; nil for the app's own way.
+    var json: RecordFormat? { rootKeys.isEmpty && coding == nil ? self : plain }
+
+    /// - Returns: Nil for the app's own way.
+    init?(idProperty: String, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil) {
+        if idProperty == "id", rootKeys.isEmpty, coding == nil { return nil }
+        (self.idProperty, self.rootKeys, self.coding) = (idProperty, rootKeys, coding)
+        plain = rootKeys.isEmpty && coding == nil ? nil : RecordFormat(idProperty: idProperty)
+    }
+}
+
+extension Service {
+    /// The property that holds a record's id.
+    package var idProperty: String { format?.idProperty ?? "id" }
+    /// The path through the envelope of the server's responses; empty if there is none.
+    package var rootKeys: [RootKey] { format?.rootKeys ?? [] }
+
+    /// Returns the same service whose records have their id in another property.
+    package func identified(by property: String) -> Service {
+        Service(
+            app: app, registered: registered,
+            format: RecordFormat(idProperty: property, rootKeys: rootKeys, coding: format?.coding))
     }
 }

@@ -2,7 +2,16 @@
 ///
 /// Implement the methods your service supports. The others throw ``FeathersError/Code/methodNotAllowed``, as in FeathersJS. Throw a
 /// ``FeathersError``; other errors reach the caller unchanged.
-public protocol ServiceProtocol: Sendable {
+///
+/// ```swift
+/// actor Clock: ServiceProtocol {
+///     func find(_ params: Params) async throws -> JSONValue { [["now": JSONValue(Date())]] }
+/// }
+///
+/// let clock = try await app.use(Clock(), at: "clock")
+/// ```
+/// For a service whose records are values of a model, implement ``TypedServiceProtocol``.
+public protocol ServiceProtocol: Actor {
     /// Returns the records that match `params.query`: an array or a page `{total, limit, skip, data}`.
     func find(_ params: Params) async throws -> JSONValue
 
@@ -92,7 +101,9 @@ extension FeathersError {
 }
 
 /// A service that performs work before an app starts or after it ends.
-public protocol LifecycleService: ServiceProtocol {
+///
+/// Both a ``ServiceProtocol`` and a ``TypedServiceProtocol`` can adopt it.
+public protocol LifecycleService: Actor {
     /// Prepares the service. Called when its app is set up, or when the service is registered in an app that is already set up.
     /// - Throws: any error that prevents the service from working. The app's setup, or `use`, rethrows it.
     func setUp(in app: FeathersApp, at path: String) async throws
@@ -120,6 +131,11 @@ public struct ServiceOptions: Sendable {
         self.serviceEvents = serviceEvents
     }
 
+    /// Returns the event that the app emits after a method; nil if there is none, or if the service emits it itself.
+    func event(endOf method: ServiceMethod) -> EventName? {
+        EventName(endOf: method).flatMap { serviceEvents.contains($0) ? nil : $0 }
+    }
+
     /// Names that have another meaning when hooks are registered, so they are not allowed for custom methods.
     private static let reserved: Set<String> = [
         "all", "around", "before", "after", "error", "hooks", "setup", "teardown", "publish",
@@ -130,44 +146,5 @@ public struct ServiceOptions: Sendable {
             throw FeathersError(
                 .badRequest, "'\(method)' on service '\(path)' is not allowed as a custom method name", execution: .neverSent)
         }
-    }
-}
-
-/// The implementation for paths without a service. It rejects every call.
-struct MissingService: ServiceProtocol {
-    let path: String
-
-    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        throw FeathersError(.notFound, "Can not find service '\(path)'", execution: .neverSent)
-    }
-}
-
-/// The implementation for methods that a service's options exclude. It rejects every call.
-struct RefusingService: ServiceProtocol {
-    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        throw FeathersError.unsupported(request.method)
-    }
-}
-
-/// A service on the server, which rejects calls once the app has shut down.
-struct SendingService: ServiceProtocol {
-    let service: TransportService
-    let gate: CallGate
-    let app: WeakApp
-    /// Whether requests belong to the app's user, although no sign-in gate says so.
-    let recordsSender: Bool
-
-    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        // Checked here, immediately before sending, because the call may have waited or be a retry.
-        if gate.isFinished { throw FeathersError.shuttingDown(request) }
-        var request = request
-        if recordsSender { request.recordSender(of: app.app, whenSent: true) }
-        try request.checkSender()
-        if request.token != nil || !request.params.headers.isEmpty {
-            let app = app.app
-            try request.addTokenField(app, mayCarry: app?.trusts(service) == true)
-            request.harmlessFields = app?.harmlessFields
-        }
-        return try request.checked(await service.transport.send(request))
     }
 }

@@ -4,7 +4,7 @@
 /// actor Todos: TypedServiceProtocol {
 ///     private var todos: [Int: Todo] = [:]
 ///
-///     func find(_ params: Params) async throws -> Paginated<Todo> { Paginated(data: Array(todos.values)) }
+///     func find(_ params: Params) async throws -> Page<Todo> { Page(data: Array(todos.values)) }
 ///
 ///     func create(_ todo: Todo, _ params: Params) async throws -> Todo {
 ///         todos[todo.id] = todo
@@ -17,12 +17,12 @@
 ///
 /// Implement the methods your service supports. The others throw ``FeathersError/Code/methodNotAllowed``, as in FeathersJS. A service that
 /// implements `get` and `update` also supports `patch`. For services that work with JSON or several records at once, use ``ServiceProtocol``.
-public protocol TypedServiceProtocol<Model>: Sendable {
+public protocol TypedServiceProtocol<Model>: Actor {
     /// The type of the service's records.
     associatedtype Model: Codable & Sendable
 
     /// Returns the records that match `params.query`.
-    func find(_ params: Params) async throws -> Paginated<Model>
+    func find(_ params: Params) async throws -> Page<Model>
 
     /// Reads one record.
     func get(_ id: ServiceID, _ params: Params) async throws -> Model
@@ -44,7 +44,7 @@ public protocol TypedServiceProtocol<Model>: Sendable {
 }
 
 extension TypedServiceProtocol {
-    public func find(_ params: Params) async throws -> Paginated<Model> { throw FeathersError.unimplemented(.find) }
+    public func find(_ params: Params) async throws -> Page<Model> { throw FeathersError.unimplemented(.find) }
 
     public func get(_ id: ServiceID, _ params: Params) async throws -> Model { throw FeathersError.unimplemented(.get) }
 
@@ -76,71 +76,80 @@ extension FeathersApp {
     @discardableResult
     public func use<S: TypedServiceProtocol>(
         _ service: S, at path: String, options: ServiceOptions = ServiceOptions()
-    ) async throws -> TypedService<S.Model> {
-        let adapter = TypedServiceAdapter(service: service, app: weakReference)
-        return TypedService(try await use(adapter, at: path, options: options))
+    ) async throws -> Service<S.Model> {
+        let responder = ModelResponder(service: service, app: weakReference)
+        return try await register(responder, at: path, options: options).of(S.Model.self)
     }
 }
 
-/// The untyped form of a typed service, which the app calls.
-private struct TypedServiceAdapter<S: TypedServiceProtocol>: ServiceProtocol {
+/// A service of the app that works with models.
+struct ModelResponder<S: TypedServiceProtocol>: Responder {
     let service: S
     let app: WeakApp
+    var actor: (any Actor)? { service }
 
-    func find(_ params: Params) async throws -> JSONValue {
-        let codec = codec(params)
-        let page = try await service.find(params)
-        let records = try JSONValue.array(page.data.map(codec.encode))
-        guard let total = page.total else { return records }
-        return [
-            "total": .integer(Int64(total)), "limit": .integer(Int64(page.limit ?? page.count)), "skip": .integer(Int64(page.skip ?? 0)),
-            "data": records,
-        ]
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        let params = request.params
+        let codec = params.coding ?? app.app?.coding ?? defaultCoding
+        func encoded(_ record: S.Model) throws -> ServiceResponse { ServiceResponse(try codec.encode(record)) }
+        switch request.method {
+        case .find:
+            return ServiceResponse(try await service.find(params).encoded(by: codec))
+        case .get:
+            guard let id = request.id else { throw FeathersError(.badRequest, "id for 'get' can not be undefined") }
+            return try await encoded(service.get(id, params))
+        case .create:
+            if request.data?.array != nil { throw FeathersError(.methodNotAllowed, "Can not create multiple entries") }
+            return try await encoded(service.create(codec.decodeData(S.Model.self, from: request.data), params))
+        case .update:
+            let model = try codec.decodeData(S.Model.self, from: request.data)
+            return try await encoded(service.update(one(request), with: model, params))
+        case .patch:
+            guard let changes = request.data?.object else {
+                throw FeathersError(.badRequest, "'patch' needs an object with the properties to change")
+            }
+            var params = params
+            params.coding = codec
+            return try await encoded(service.patch(one(request), with: changes, params))
+        case .remove:
+            return try await encoded(service.remove(one(request), params))
+        case .custom:
+            return ServiceResponse(try await service.call(request.method, with: request.data ?? .null, params))
+        }
     }
 
-    func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
-        try codec(params).encode(await service.get(id, params))
-    }
-
-    func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
-        if data.array != nil { throw FeathersError(.methodNotAllowed, "Can not create multiple entries") }
-        let codec = codec(params)
-        return try codec.encode(await service.create(codec.decodeData(S.Model.self, from: data), params))
-    }
-
-    func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
-        let codec = codec(params)
-        return try codec.encode(await service.update(one(id, .update), with: codec.decodeData(S.Model.self, from: data), params))
-    }
-
-    func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
-        guard let changes = data.object else { throw FeathersError(.badRequest, "'patch' needs an object with the properties to change") }
-        var params = params
-        params.coding = codec(params)
-        return try codec(params).encode(await service.patch(one(id, .patch), with: changes, params))
-    }
-
-    func remove(_ id: ServiceID?, _ params: Params) async throws -> JSONValue {
-        try codec(params).encode(await service.remove(one(id, .remove), params))
-    }
-
-    func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue {
-        try await service.call(method, with: data, params)
-    }
-
-    private func codec(_ params: Params) -> any JSONCodec { params.coding ?? app.app?.coding ?? CodingOptions() }
-
-    private func one(_ id: ServiceID?, _ method: ServiceMethod) throws(FeathersError) -> ServiceID {
-        guard let id else { throw FeathersError(.methodNotAllowed, "Can not \(method) multiple entries") }
+    private func one(_ request: ServiceRequest) throws(FeathersError) -> ServiceID {
+        let method = request.method
+        guard let id = request.id else { throw FeathersError(.methodNotAllowed, "Can not \(method) multiple entries") }
         return id
+    }
+}
+
+extension Page where Model: Encodable {
+    /// The page in FeathersJS' form, or a list without a total.
+    fileprivate func encoded(by codec: any JSONCodec) throws -> JSONValue {
+        let records = try JSONValue.array(data.map(codec.encode))
+        if total == nil, limit == nil, skip == nil, extra.isEmpty { return records }
+        var page = JSONObject()
+        if let total {
+            page["total"] = .integer(Int64(total))
+            page["limit"] = .integer(Int64(limit ?? count))
+            page["skip"] = .integer(Int64(skip ?? 0))
+        } else {
+            if let limit { page["limit"] = .integer(Int64(limit)) }
+            if let skip { page["skip"] = .integer(Int64(skip)) }
+        }
+        for (name, value) in extra where page[name] == nil { page[name] = value }
+        page["data"] = records
+        return .object(page)
     }
 }
 
 extension JSONCodec {
     /// - Throws: ``FeathersError/Code/badRequest`` that names the property that cannot be decoded.
-    fileprivate func decodeData<Model: Decodable>(_ type: Model.Type, from data: JSONValue) throws -> Model {
+    fileprivate func decodeData<Model: Decodable>(_ type: Model.Type, from data: JSONValue?) throws -> Model {
         do {
-            return try decode(type, from: data)
+            return try decode(type, from: data ?? .null)
         } catch {
             var failure = FeathersError.undecodable("The data", as: type, error)
             failure.code = .badRequest

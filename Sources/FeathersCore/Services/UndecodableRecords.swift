@@ -1,5 +1,5 @@
 extension Params {
-    /// Whether to skip records that cannot be decoded in the results of `find`, `pages` and `live`; false by default.
+    /// Whether to skip records that cannot be decoded in lists; false by default.
     ///
     /// Each skipped record is reported as a warning in the app's diagnostics. Without this setting, the first one fails the call.
     ///
@@ -31,7 +31,7 @@ struct UndecodableRecord: Error {
     }
 }
 
-extension TypedService {
+extension Service {
     /// Decodes a record of a list; returns nil if it cannot be decoded and the call's params allow skipping it.
     /// - Parameters:
     ///   - json: the record.
@@ -48,7 +48,7 @@ extension TypedService {
             let record = UndecodableRecord(index: index, json, error)
             let failure = FeathersError.undecodable("The result of '\(method)' on service '\(path)'", as: Model.self, record)
             guard params.skipsUndecodableRecords else { throw failure }
-            untyped.app.diagnostics.log(
+            app.diagnostics.log(
                 .warning, .calls, "A record was skipped: \(failure.message)", [.path: .string(path)], error: failure)
             return nil
         }
@@ -56,6 +56,7 @@ extension TypedService {
 
     /// Returns a function that decodes the records of a list: one decoder for all of them, because it remembers the layout of similar records.
     package func listDecoder(for params: Params) -> (JSONValue) throws -> Model {
+        if Model.self == JSONValue.self { return { try decodeRecord($0, params) } }
         let codec = codec(for: params)
         guard let options = codec as? CodingOptions else { return { try codec.decode(Model.self, from: $0) } }
         let decoder = JSONListDecoder(options)
@@ -63,25 +64,10 @@ extension TypedService {
     }
 
     /// Decodes a list, skipping records that cannot be decoded.
-    func decodePageSkipping(_ json: JSONValue, of method: ServiceMethod, _ params: Params) throws -> Paginated<Model> {
-        let page = try page(json)
+    func decodePageSkipping(_ json: JSONValue, of method: ServiceMethod, _ params: Params) throws -> Page<Model> {
+        let page = try page(json, of: method)
         let decode = listDecoder(for: params)
         let models = try page.data.enumerated().compactMap { try decodeListed($1, at: $0, of: method, params, decode) }
-        return Paginated(data: models, total: page.total, limit: page.limit, skip: page.skip)
-    }
-}
-
-extension JSONCodec {
-    /// Encodes the data of a call.
-    /// - Parameters:
-    ///   - value: the model or other data to send.
-    ///   - path: the path of the service.
-    /// - Throws: ``FeathersError/Code/badRequest`` that names the property that JSON cannot express, such as a NaN.
-    package func encodeSent(_ value: some Encodable, to path: String) throws -> JSONValue {
-        do {
-            return try encode(value)
-        } catch let error as EncodingError {
-            throw FeathersError.unencodable(path, error)
-        }
+        return Page(data: models, total: page.total, limit: page.limit, skip: page.skip, extra: page.extra)
     }
 }

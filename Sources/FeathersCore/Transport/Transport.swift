@@ -52,36 +52,3 @@ package protocol CallQueueing: Transport {
     /// Fails queued calls that have not been sent, with ``FeathersError/senderChanged(_:)``.
     func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool)
 }
-
-/// A service on a server that is reached through a transport.
-///
-/// The app's token is sent only if the transport connects to the app's own server or to one of its authentication's `trustedOrigins`.
-public struct TransportService: ServiceProtocol {
-    let transport: any Transport
-    /// Whether the transport is the app's own.
-    package let isOwn: Bool
-
-    /// Creates a service that sends its calls over a transport.
-    public init(_ transport: any Transport) {
-        self.transport = transport
-        isOwn = false
-    }
-
-    /// Creates the service for an unregistered path of an app.
-    init(own transport: any Transport) {
-        self.transport = transport
-        isOwn = true
-    }
-
-    public func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        try request.checkSender()
-        guard request.params.token == nil else {
-            throw FeathersError.refused(
-                """
-                '\(request.method)' on service '\(request.path)' was not sent with its token: register the service in an app, which knows \
-                the servers that may receive the token
-                """)
-        }
-        return try await transport.send(request)
-    }
-}

@@ -21,7 +21,7 @@ extension FeathersApp {
     }
 
     /// Returns whether a service may receive the app's credentials, which is the case if every server its transport may send to is trusted.
-    package func trusts(_ service: TransportService) -> Bool {
+    package func trusts(_ service: RemoteResponder) -> Bool {
         if service.isOwn { return true }
         let ways = service.transport.innermost
         return !ways.isEmpty && ways.allSatisfy { trusts(($0 as? any AddressedTransport)?.origin) }
@@ -30,7 +30,7 @@ extension FeathersApp {
     /// Returns the servers that issue the app's tokens: those of its authentication service or, if that names none,
     /// those of the app itself.
     package func issuers(at path: String) async -> Set<Origin> {
-        let service = await service(path).actor.implementation as? TransportService
+        let service = await service(path).registered.implementation as? RemoteResponder
         let servers = Self.origins(of: service?.transport)
         if !servers.isEmpty { return servers }
         let own = Self.origins(of: transport)

@@ -33,7 +33,7 @@ enum SpecialType {
 
 /// Returns a value as its own type, which the caller knows as `T`, without a dynamic cast.
 @inline(__always)
-func identity<Value, T>(_ value: Value, as type: T.Type) -> T {
+package func identity<Value, T>(_ value: Value, as type: T.Type) -> T {
     precondition(Value.self == type)
     return unsafeBitCast(value, to: type)
 }

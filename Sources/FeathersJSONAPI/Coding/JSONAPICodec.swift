@@ -146,7 +146,7 @@ extension JSONAPICodec {
     }
 }
 
-/// Adds JSON:API support to a typed service: `app.service("posts", of: Post.self, coding: codec)`.
+/// Adds JSON:API support to a service with a model: `app.service("posts", of: Post.self, coding: codec)`.
 extension JSONAPICodec: JSONCodec {
     /// Encodes a model as a plain record that marks which of its fields are relationships. Any other value is encoded as JSON.
     /// - Throws: The errors of ``resource(of:)``.

@@ -2,44 +2,44 @@ public import FeathersCore
 public import FeathersSupport
 
 /// Query options of JSON:API that Feathers doesn't have. Names are property names; paths follow relationships.
-extension Query {
+extension Query where Model == JSONValue {
     /// Includes the targets of relationships in addition to those named earlier: `.including("author", "comments.author")`.
     ///
     /// Call it without paths to include no targets, even if the server sends some by default.
-    public func including(_ paths: String...) -> Query {
+    public func including(_ paths: String...) -> Query<JSONValue> {
         setting("$include", .array((json["$include"]?.array ?? []) + paths.map(JSONValue.string)))
     }
 
     /// Includes the targets of relationships.
-    public static func including(_ paths: String...) -> Query {
+    public static func including(_ paths: String...) -> Query<JSONValue> {
         Query().setting("$include", .array(paths.map(JSONValue.string)))
     }
 
     /// Requests only these fields for resources of a type, given by its name in documents. An empty list requests no fields.
     ///
     /// To request fields of the service's own type, use `selecting`.
-    public func fields(_ names: [String], of type: String) -> Query {
+    public func fields(_ names: [String], of type: String) -> Query<JSONValue> {
         setting(type, .array(names.map(JSONValue.string)), in: "$fields")
     }
 
     /// Sets a parameter of the `page` family: `.page("after", cursor)` is `page[after]`.
-    public func page(_ name: String, _ value: some QueryValue) -> Query { setting(name, value.queryValue, in: "$page") }
+    public func page(_ name: String, _ value: some QueryValue) -> Query<JSONValue> { setting(name, value.queryValue, in: "$page") }
     /// Requests the resources that follow a cursor (`page[after]`).
-    public func after(_ cursor: String) -> Query { page("after", cursor) }
+    public func after(_ cursor: String) -> Query<JSONValue> { page("after", cursor) }
     /// Requests the resources that precede a cursor (`page[before]`).
-    public func before(_ cursor: String) -> Query { page("before", cursor) }
+    public func before(_ cursor: String) -> Query<JSONValue> { page("before", cursor) }
 
     /// Sets a parameter by its full name, for example that of a filter: `.parameter("filter[from]", "2024")`.
     ///
     /// The name of a server's own parameter must contain a character other than a to z; see ``JSONAPIOptions/checksParameterNames``.
-    public func parameter(_ name: String, _ value: String) -> Query { setting(name, .string(value), in: "$parameters") }
+    public func parameter(_ name: String, _ value: String) -> Query<JSONValue> { setting(name, .string(value), in: "$parameters") }
 
     /// Requests the target of a link that the server sent, and ignores the rest of the query.
     ///
     /// The link must have the same origin as the transport's base URL, so that credentials are not sent elsewhere.
-    static func link(_ url: String) -> Query { Query().setting("$link", .string(url)) }
+    static func link(_ url: String) -> Query<JSONValue> { Query().setting("$link", .string(url)) }
 
-    private func setting(_ name: String, _ value: JSONValue, in group: String) -> Query {
+    private func setting(_ name: String, _ value: JSONValue, in group: String) -> Query<JSONValue> {
         var members = json[group]?.object ?? [:]
         members[name] = value
         return setting(group, .object(members))
@@ -73,7 +73,7 @@ struct QueryItems {
     let keys: KeyStyle
 
     /// Returns the query's parameters. `type` is the service's resource type, whose fields `$select` names.
-    func items(of query: Query, type: String) throws -> [JSONAPIQueryItem] {
+    func items(of query: Query<JSONValue>, type: String) throws -> [JSONAPIQueryItem] {
         var items: [JSONAPIQueryItem] = []
         var conditions: JSONObject = [:]
         let json = query.json

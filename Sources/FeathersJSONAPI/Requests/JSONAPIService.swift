@@ -9,18 +9,18 @@ import Foundation
 /// try await posts.relationship("comments", ofID: "1").add([JSONAPIIdentifier(type: "comments", id: "5")])
 /// ```
 ///
-/// Every call is a call of the untyped service, so it runs through that service's hooks and throws its errors. A model that cannot be
+/// Every call is a call of the path's service, so it runs through that service's hooks and throws its errors. A model that cannot be
 /// converted to a valid resource throws `FeathersError.Code.badRequest`; a result that doesn't fit the model throws
 /// `FeathersError.Code.generalError`. Both have the ``JSONAPIError`` as their cause.
 public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
-    /// The untyped service.
-    public let untyped: UntypedService
+    /// The same service with JSON as its records.
+    public let service: Service<JSONValue>
     /// The codec that converts models to records and back.
     public let codec: JSONAPICodec
 
     /// Creates a service for a model. `app.jsonAPI(Model.self)` is shorthand that uses the transport's codec.
-    public init(_ service: UntypedService, of model: Model.Type = Model.self, codec: JSONAPICodec = JSONAPICodec()) {
-        untyped = service
+    public init(_ service: Service<JSONValue>, of model: Model.Type = Model.self, codec: JSONAPICodec = JSONAPICodec()) {
+        self.service = service
         self.codec = codec
     }
 }
@@ -35,15 +35,15 @@ extension FeathersApp {
 extension JSONAPIService {
     /// Returns one page of the resources that match a query.
     @concurrent
-    public func find(_ query: Query = Query(), params: Params = Params()) async throws -> JSONAPIPage<Model> {
-        let response = try await untyped.response(to: .find, query: query, params: params)
+    public func find(_ query: Query<JSONValue> = Query(), params: Params = Params()) async throws -> JSONAPIPage<Model> {
+        let response = try await service.response(to: .find, query: query, params: params)
         if let document = response.receivedDocument, let models = document.decodeList(of: Model.self, with: codec) {
             return JSONAPIPage(
                 data: models, total: document.total, links: document.links, meta: document.meta, cursors: document.cursors,
                 url: document.url, service: self, params: params)
         }
         let json = response.result
-        let page = try Paginated(json: json)
+        let page = try Page(json: json)
         let note = json["@document"]
         return JSONAPIPage(
             data: try page.data.map { try decode($0, of: .find) }, total: page.total, links: JSONAPILinks(reading: note?["links"]),
@@ -53,33 +53,36 @@ extension JSONAPIService {
 
     /// Reads one resource.
     @concurrent
-    public func get(_ id: some ServiceIDConvertible & Sendable, query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.response(to: .get, id: id.serviceID, query: query, params: params), of: .get)
+    public func get(_ id: some ServiceIDConvertible & Sendable, query: Query<JSONValue> = Query(), params: Params = Params()) async throws
+        -> Model
+    {
+        try decode(await service.response(to: .get, id: id.serviceID, query: query, params: params), of: .get)
     }
 
     /// Creates a resource. The targets of its relationships must have ids, and are not saved.
     ///
     /// If the server returns no content, the result is the model that was sent.
     @concurrent @discardableResult
-    public func create(_ model: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
-        try decode(await untyped.response(to: .create, data: encode(model), query: query, params: params), of: .create)
+    public func create(_ model: Model, query: Query<JSONValue> = Query(), params: Params = Params()) async throws -> Model {
+        try decode(await service.response(to: .create, data: encode(model), query: query, params: params), of: .create)
     }
 
     /// Creates several resources in one batch, all or none. The server must support the Atomic Operations extension.
     @concurrent @discardableResult
     public func create(contentsOf models: [Model], params: Params = Params()) async throws -> [Model] {
-        let records = try await untyped.create(contentsOf: models.map(encode), params: params)
-        return try Paginated(json: records).data.map { try decode($0, of: .create) }
+        let records = try await service.create(contentsOf: models.map(encode), params: params)
+        return try records.map { try decode($0, of: .create) }
     }
 
     /// Changes a resource. Absent properties stay unchanged; see `Presence`.
     /// - Returns: The changed resource, or nil if the server doesn't send it.
     @concurrent @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible & Sendable, with changes: some JSONAPIModel, query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, with changes: some JSONAPIModel, query: Query<JSONValue> = Query(),
+        params: Params = Params()
     ) async throws -> Model? {
         let sent = try encode(changes)
-        let response = try await untyped.response(to: .patch, id: id.serviceID, data: sent, query: query, params: params)
+        let response = try await service.response(to: .patch, id: id.serviceID, data: sent, query: query, params: params)
         if response.receivedDocument == nil, response.result["@document"]?["isSent"] == true { return nil }
         return try decode(response, of: .patch)
     }
@@ -87,12 +90,12 @@ extension JSONAPIService {
     /// Removes a resource.
     @concurrent
     public func remove(_ id: some ServiceIDConvertible & Sendable, params: Params = Params()) async throws {
-        _ = try await untyped.remove(id, params: params)
+        _ = try await service.remove(id, params: params)
     }
 
     /// Reads a resource again.
     @concurrent
-    public func reload(_ model: Model, query: Query = Query(), params: Params = Params()) async throws -> Model {
+    public func reload(_ model: Model, query: Query<JSONValue> = Query(), params: Params = Params()) async throws -> Model {
         guard let id = model.id.jsonAPIText else {
             throw FeathersError(.badRequest, "A \(Model.self) without an id cannot be reloaded", execution: .neverSent)
         }
@@ -112,7 +115,7 @@ extension JSONAPIService {
     }
 
     private func decode(_ json: JSONValue, of method: ServiceMethod) throws -> Model {
-        try codec.decode(json, as: "The result of '\(method)' on service '\(untyped.path)'")
+        try codec.decode(json, as: "The result of '\(method)' on service '\(service.path)'")
     }
 }
 
@@ -183,7 +186,7 @@ extension JSONAPIService {
     /// ```swift
     /// for try await page in posts.pages(.limit(100)) { … }
     /// ```
-    public func pages(_ query: Query = Query(), params: Params = Params()) -> JSONAPIPages<Model> {
+    public func pages(_ query: Query<JSONValue> = Query(), params: Params = Params()) -> JSONAPIPages<Model> {
         JSONAPIPages(service: self, query: query, params: params)
     }
 }
@@ -193,7 +196,7 @@ public struct JSONAPIPages<Model: JSONAPIModel>: AsyncSequence, Sendable {
     public typealias Element = JSONAPIPage<Model>
 
     let service: JSONAPIService<Model>
-    let query: Query
+    let query: Query<JSONValue>
     let params: Params
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }

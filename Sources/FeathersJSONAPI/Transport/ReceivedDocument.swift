@@ -74,10 +74,10 @@ extension ServiceResponse {
     var receivedDocument: ReceivedDocument? { deferredResult as? ReceivedDocument }
 }
 
-extension UntypedService {
+extension Service where Model == JSONValue {
     /// Makes a call whose result is decoded into models.
     func response(
-        to method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query, params: Params
+        to method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query<JSONValue>, params: Params
     ) async throws -> ServiceResponse {
         var request = ServiceRequest(path: path, method: method, id: id, data: data, params: params.joining(query))
         request.params[DecodesModels.self] = true

@@ -119,8 +119,8 @@ enum SwiftNames {
         "Protocol", "QueryKeys", "QueryValue", "RawRepresentable", "RawValue", "Result", "Self", "Sendable", "ServiceDefinition",
         "ServiceModel", "ServiceValue", "Set", "String", "Task", "Type", "URL", "UUID", "Void",
         "AuthenticationOptions", "Endpoint", "EventName", "FeathersApp", "FeathersError", "Health", "Hook", "Hooks", "Identity",
-        "LiveQuery", "Outbox", "Paginated", "Params", "Query", "Service", "ServiceID", "ServiceMethod", "Transport", "TypedQuery",
-        "TypedService",
+        "LiveQuery", "Outbox", "Page", "Pages", "Params", "Query", "QueryCondition", "Service", "ServiceID", "ServiceMethod",
+        "SortDirection", "Transport",
         "Foundation", "Feathers", "Swift",
     ]
 }

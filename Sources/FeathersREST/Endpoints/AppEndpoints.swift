@@ -95,7 +95,7 @@ extension FeathersApp {
         let name = EndpointAddress.name(of: endpoint.path)
         let data: JSONValue? = if case .json(let encode)? = endpoint.body?.content { try encode(codec) } else { nil }
         let request = ServiceRequest(path: name, method: .endpointRequest, data: data, params: params)
-        let service = EndpointService(builder: builder, transport: transport, progress: progress)
+        let service = EndpointResponder(builder: builder, transport: transport, progress: progress)
         let result = try await using(transport) { try await respond(to: request, by: service) }
         // Without a received response, a hook has set the result.
         let answer = try result[ReceivedResponse.self] ?? HTTPResponse(status: 200, url: builder.url(for: params))

@@ -23,7 +23,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// Values for the `:placeholders` of the path.
     public var route: [String: String] = [:]
     /// The query, written like that of a service.
-    public var query = Query()
+    public var query = Query<JSONValue>()
     /// Plain items after the query, for what Feathers' syntax cannot express, such as a repeated name.
     public var queryItems: [URLQueryItem] = []
     /// The header fields, which override the transport's.
@@ -55,7 +55,8 @@ extension Endpoint where Response: Decodable {
     ///
     /// `rootKeys` are the path through the HTTP response's JSON to the response, such as `["data", "items", 0]`.
     public init(
-        _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
+        _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query<JSONValue> = Query(),
+        headers: [String: String] = [:],
         body: EndpointBody? = nil, rootKeys: [RootKey] = [], timeout: Duration? = nil, baseURL: URL? = nil,
         validate: (@Sendable (HTTPResponse) throws -> Void)? = nil
     ) {
@@ -68,7 +69,8 @@ extension Endpoint where Response: Decodable {
 extension Endpoint {
     /// Creates an endpoint whose HTTP response is read by your own function instead of a codec.
     public init(
-        _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query = Query(), headers: [String: String] = [:],
+        _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query<JSONValue> = Query(),
+        headers: [String: String] = [:],
         body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil,
         validate: (@Sendable (HTTPResponse) throws -> Void)? = nil, decode: @escaping @Sendable (HTTPResponse) throws -> Response
     ) {
@@ -84,7 +86,7 @@ extension Endpoint<DownloadedFile> {
     /// A file at `destination` is replaced only when the download is complete. Without a `timeout`, the download may take as long as data
     /// keeps arriving.
     public init(
-        _ method: HTTPMethod, _ path: String, to destination: URL, route: [String: String] = [:], query: Query = Query(),
+        _ method: HTTPMethod, _ path: String, to destination: URL, route: [String: String] = [:], query: Query<JSONValue> = Query(),
         headers: [String: String] = [:], body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil
     ) {
         self.init(method, path, reading: .file(destination))

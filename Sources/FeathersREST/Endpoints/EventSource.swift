@@ -33,7 +33,7 @@ extension FeathersApp {
     ///   stream, if it redirects to another origin, and for an event that cannot be decoded, after which the next one
     ///   can be read.
     public func eventSource<Event: Decodable & Sendable>(
-        _ path: String, as event: Event.Type, named name: String? = nil, query: Query = Query(), headers: [String: String] = [:],
+        _ path: String, as event: Event.Type, named name: String? = nil, query: Query<JSONValue> = Query(), headers: [String: String] = [:],
         lastEventID: String = "", over transport: RESTTransport? = nil
     ) -> AsyncThrowingStream<Event, any Error> {
         eventSource(
@@ -43,7 +43,7 @@ extension FeathersApp {
 
     /// - Parameter clock: The clock for the delays.
     func eventSource<Event: Decodable & Sendable>(
-        _ path: String, as event: Event.Type, named name: String? = nil, query: Query = Query(),
+        _ path: String, as event: Event.Type, named name: String? = nil, query: Query<JSONValue> = Query(),
         headers: [String: String] = [:],
         lastEventID: String = "", over transport: RESTTransport? = nil, clock: any Clock<Duration>
     ) -> AsyncThrowingStream<Event, any Error> {
@@ -96,7 +96,7 @@ final class EventSourceReader: Sendable {
 
     private let app: FeathersApp
     private let path: String
-    private let query: Query
+    private let query: Query<JSONValue>
     private let headers: [String: String]
     private let transport: RESTTransport?
     private let timebase: RelativeClock
@@ -106,7 +106,7 @@ final class EventSourceReader: Sendable {
 
     /// - Parameter decode: Returns the data of an event with these bytes and this name; nil if the event is not to be read.
     init(
-        app: FeathersApp, path: String, query: Query, headers: [String: String], lastEventID: String, transport: RESTTransport?,
+        app: FeathersApp, path: String, query: Query<JSONValue>, headers: [String: String], lastEventID: String, transport: RESTTransport?,
         timebase: RelativeClock, decode: @escaping EventStreamItems<Arrived>.Decode
     ) {
         (self.app, self.path, self.query, self.headers) = (app, path, query, headers)
@@ -219,7 +219,7 @@ final class EventSourceReader: Sendable {
         params[EndpointCallKey.self] = EndpointCall(method: .get, carriesCredentials: builder.carriesCredentials)
         let request = ServiceRequest(path: EndpointAddress.name(of: path), method: .endpointRequest, params: params)
         let opener = builder.carriesCredentials && scoped.token == nil ? sender : nil
-        let service = EventSourceService(builder: builder, transport: transport, timebase: timebase, sender: opener)
+        let service = EventSourceResponder(builder: builder, transport: transport, timebase: timebase, sender: opener)
         let hold = app.hold(transport)
         let response = try await app.withToken(of: scoped) { try await app.respond(to: request, by: service) }
         guard var opened = response[OpenedStream.self] else { return false }
@@ -235,7 +235,7 @@ final class EventSourceReader: Sendable {
 }
 
 /// Opens one connection of an event source.
-private struct EventSourceService: ServiceProtocol {
+private struct EventSourceResponder: Responder {
     let builder: EndpointRequestBuilder<EmptyResponse>
     let transport: RESTTransport
     let timebase: RelativeClock

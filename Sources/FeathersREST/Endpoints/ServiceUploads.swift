@@ -2,7 +2,7 @@ public import FeathersCore
 public import FeathersNetworking
 public import Foundation
 
-extension UntypedService {
+extension Service {
     /// Creates a record from a file, which is read while it is sent and never held in memory as a whole. Requires FeathersJS 6, or a server that
     /// accepts such bodies.
     ///
@@ -18,9 +18,9 @@ extension UntypedService {
     ///   - progress: called as bytes are sent and received.
     @concurrent @discardableResult
     public func create(
-        file: URL, contentType: HTTPContentType? = nil, query: Query = Query(), params: Params = Params(),
+        file: URL, contentType: HTTPContentType? = nil, query: Query<Model> = Query(), params: Params = Params(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws -> JSONValue {
+    ) async throws -> Model {
         try await upload(.file(file, contentType: contentType), query: query, params: params, progress: progress)
     }
 
@@ -29,9 +29,9 @@ extension UntypedService {
     /// The other parameters and errors are those of ``upload(_:method:id:query:params:progress:)``, and the stream's own errors.
     @concurrent @discardableResult
     public func create<Pieces: AsyncSequence & Sendable>(
-        stream pieces: Pieces, contentType: HTTPContentType = .binary, query: Query = Query(), params: Params = Params(),
+        stream pieces: Pieces, contentType: HTTPContentType = .binary, query: Query<Model> = Query(), params: Params = Params(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws -> JSONValue where Pieces.Element == Data {
+    ) async throws -> Model where Pieces.Element == Data {
         try await upload(.stream(pieces, contentType: contentType), query: query, params: params, progress: progress)
     }
 
@@ -56,54 +56,34 @@ extension UntypedService {
     ///   file; otherwise the errors of every call.
     @concurrent @discardableResult
     public func upload(
-        _ body: EndpointBody, method: ServiceMethod = .create, id: (any ServiceIDConvertible & Sendable)? = nil, query: Query = Query(),
+        _ body: EndpointBody, method: ServiceMethod = .create, id: (any ServiceIDConvertible & Sendable)? = nil,
+        query: Query<Model> = Query(),
         params: Params = Params(), progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws -> JSONValue {
-        try await uploaded(body, method, try id?.serviceID, query, params, progress).result
+    ) async throws -> Model {
+        let json = try await uploaded(body, method, try id?.serviceID, query, params, progress).result
+        return try decodeResult(json, of: method, params)
     }
 
-    fileprivate func uploaded(
-        _ body: EndpointBody, _ method: ServiceMethod, _ id: ServiceID?, _ query: Query, _ params: Params,
+    private func uploaded(
+        _ body: EndpointBody, _ method: ServiceMethod, _ id: ServiceID?, _ query: Query<Model>, _ params: Params,
         _ progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> ServiceResponse {
         switch method {
         case .find, .get, .remove: throw FeathersError.refused("'\(method)' on service '\(path)' has no body to upload")
         default: break
         }
-        guard app.transport?.component(RESTTransport.self) != nil else {
+        guard let transport = await registered.transport else {
+            throw FeathersError.refused("Service '\(path)' belongs to the app, and only services of a server take uploads")
+        }
+        guard transport.component(RESTTransport.self) != nil else {
             throw FeathersError.refused(
-                "Uploads to service '\(path)' go over HTTP, and the app's transport neither is nor contains REST: use '.mixed(realTime:rest:)'"
+                "Uploads to service '\(path)' go over HTTP, and its transport neither is nor contains REST: use '.mixed(realTime:rest:)'"
             )
         }
-        var params = params.joining(query)
-        params.upload = Upload(body: body, codec: params.coding ?? app.coding, progress: progress)
-        params.travelsByHTTP = true
-        return try await respond(to: ServiceRequest(path: path, method: method, id: id, params: params))
-    }
-}
-
-extension TypedService {
-    /// Creates a record from a file; see ``UntypedService/create(file:contentType:query:params:progress:)``.
-    @concurrent @discardableResult
-    public func create(
-        file: URL, contentType: HTTPContentType? = nil, query: Query = Query(), params: Params = Params(),
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws -> Model {
-        try await upload(.file(file, contentType: contentType), query: query, params: params, progress: progress)
-    }
-
-    /// Sends a body that isn't JSON to a method of the service; see ``UntypedService/upload(_:method:id:query:params:progress:)``.
-    @concurrent @discardableResult
-    public func upload(
-        _ body: EndpointBody, method: ServiceMethod = .create, id: (any ServiceIDConvertible & Sendable)? = nil, query: Query = Query(),
-        params: Params = Params(), progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws -> Model {
-        let response = try await untyped.uploaded(body, method, try id?.serviceID, query, params, progress)
-        do {
-            return try response.decode(Model.self, at: rootKeys, codec(for: params))
-        } catch let error as DecodingError {
-            throw FeathersError.undecodable("The result of '\(method)' on service '\(path)'", as: Model.self, error)
-        }
+        var request = try addressedRequest(method, id: id, data: nil, query: query, params: params)
+        request.params.upload = Upload(body: body, codec: codec(for: params), progress: progress)
+        request.params.travelsByHTTP = true
+        return try await respond(to: request)
     }
 }
 

@@ -8,7 +8,7 @@ extension Feathers6Transport {
         /// The path of the event stream below the base URL: the one at which the server registered its `SseService`.
         public var path = "sse"
         /// The query with which the event stream is opened. Servers may choose channels by it.
-        public var query = Query()
+        public var query = Query<JSONValue>()
         /// The header fields of every request; those of a call take precedence. They are never printed.
         public var headers: [String: String] = [:]
         /// The time limit for a call, including redirects, unless its params set another one. Nil means no limit.

@@ -42,14 +42,15 @@ final class LiveFetch: Sendable {
             while true {
                 let sender = source.service.app.currentSender
                 let position = feed.reading.deliveredCount
-                let began: (request: Query, asked: Int, tick: Int)? = feed.withState { state in
+                let began: (request: Query<JSONValue>, asked: Int, tick: Int)? = feed.withState { state in
                     guard state.fetch == id else { return nil }
                     state.changeSender(to: sender)
                     return state.view.fetchBegan(after: position)
                 }
                 guard let began else { return }
                 do {
-                    let page = try source.read(await source.service.find(began.request, params: params))
+                    let request = try source.service.request(.find, query: began.request, params: params)
+                    let page = try source.read(await source.service.respond(to: request).result)
                     feed.change { state in
                         guard state.fetch == id else { return }
                         state.fetch = nil

@@ -65,8 +65,8 @@ struct LiveSnapshots<Record: Sendable>: AsyncSequence, Sendable {
 
 /// What a live query reads: a service, a query, and how to turn results into elements.
 struct LiveSource<Element: Sendable>: Sendable {
-    let service: UntypedService
-    let query: Query
+    let service: Service<JSONValue>
+    let query: Query<JSONValue>
     let params: Params
     /// The name of the records' id property.
     let id: String
@@ -76,7 +76,7 @@ struct LiveSource<Element: Sendable>: Sendable {
     /// Why the query cannot be encoded. The reader throws it.
     var refusal: FeathersError?
     /// Parses a result of `find`.
-    var read: @Sendable (JSONValue) throws -> Paginated<JSONValue> = { try Paginated(json: $0) }
+    let read: @Sendable (JSONValue) throws -> Page<JSONValue>
     /// Whether the elements are the records themselves, so that nothing is decoded.
     var showsRecords = false
     /// Returns a function that converts records to elements, and returns nil for those to leave out.
@@ -91,56 +91,38 @@ public enum LiveWrites: Sendable, Hashable {
     case confirmedOnly
 }
 
-extension UntypedService {
+extension Service {
     /// Returns the current result of a query, updated by the service's events and by queued writes.
-    /// - Parameters:
-    ///   - query: The conditions, `$sort`, `$limit`, `$skip` and `$select`, as for `find`. Records that compare equal are sorted by id.
-    ///     With `$skip`, most events cause a fetch, because the skipped records are unknown.
-    ///   - params: Sent with every fetch: header fields, a timeout and your own values.
-    ///   - id: The name of the records' id property, such as `_id` for MongoDB. By default, that of the service's definition, or `id`.
-    ///   - writes: The queued writes to show.
-    ///   - operators: Closures for operators in the query that are not Feathers' own, such as `$like`. For an operator at the top level, such as `$search`,
-    ///     the closure receives the record. If an operator has no closure, the result is fetched again after events of the service.
-    public func live(
-        _ query: Query = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all, operators: [QueryOperator] = []
-    ) -> LiveQuery<JSONValue> {
-        LiveQuery(
-            source: LiveSource(
-                service: self, query: query, params: params, id: id ?? idProperty, writes: writes, operators: operators, showsRecords: true
-            ) { { $0 } })
-    }
-}
-
-extension TypedService {
-    /// Returns the current result of a query as models, updated by the service's events; see ``UntypedService/live(_:params:id:writes:operators:)``.
     ///
-    /// A record that a queued write creates has a provisional id: a UUID as text, or a negative number if the model's id is a number. It is left out
-    /// while it lacks properties that the model needs.
+    /// A record that a queued write creates has a provisional id: a UUID as text, or a negative number if the model's id
+    /// is a number. It is left out while it lacks properties that the model needs.
+    ///
+    /// If a date of the query cannot be written in the service's format, reading the first result throws
+    /// ``FeathersError/Code/badRequest``.
+    /// - Parameters:
+    ///   - query: The conditions, `$sort`, `$limit`, `$skip` and `$select`, as for `find`. Records that compare equal are
+    ///     sorted by id. With `$skip`, most events cause a fetch, because the skipped records are unknown.
+    ///   - params: Sent with every fetch: header fields, a timeout and your own values.
+    ///   - id: The name of the records' id property, such as `_id` for MongoDB. By default, that of the service's
+    ///     definition, or `id`.
+    ///   - writes: The queued writes to show.
+    ///   - operators: Closures for operators in the query that are not Feathers' own, such as `$like`. For an operator at
+    ///     the top level, such as `$search`, the closure receives the record. If an operator has no closure, the result is
+    ///     fetched again after events of the service.
     public func live(
-        _ query: Query = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all, operators: [QueryOperator] = []
+        _ query: Query<Model> = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all,
+        operators: [QueryOperator] = []
     ) -> LiveQuery<Model> {
-        LiveQuery(
+        let written = Result { () throws(FeathersError) in try query.written(for: codec(for: params)) }
+        let refusal: FeathersError? = if case .failure(let error) = written { error } else { nil }
+        return LiveQuery(
             source: LiveSource(
-                service: untyped, query: query, params: params, id: id ?? untyped.idProperty, writes: writes, operators: operators,
-                read: page
+                service: json, query: (try? written.get()) ?? Query(), params: params, id: id ?? idProperty,
+                writes: writes, operators: operators, refusal: refusal, read: page,
+                showsRecords: Model.self == JSONValue.self
             ) {
                 let decode = listDecoder(for: params)
                 return { try decodeListed($0, at: nil, params, decode) }
             })
-    }
-
-    /// Returns the current result of a typed query; see ``live(_:params:id:writes:operators:)``.
-    ///
-    /// If the query cannot be encoded, reading the first result throws ``FeathersError/Code/badRequest``.
-    public func live(
-        _ query: TypedQuery<Model>, params: Params = Params(), id: String? = nil, writes: LiveWrites = .all, operators: [QueryOperator] = []
-    ) -> LiveQuery<Model> {
-        do {
-            return live(try written(query, params), params: params, id: id, writes: writes, operators: operators)
-        } catch {
-            var refused = live(params: params, id: id)
-            refused.source.refusal = error
-            return refused
-        }
     }
 }

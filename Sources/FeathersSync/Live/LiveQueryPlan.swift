@@ -4,7 +4,7 @@ import FeathersCore
 struct LiveQueryPlan: Sendable {
     /// The query to send. Its limit is higher than the one shown, it selects every property that sorting needs, and it sorts by the id last, which
     /// makes the order total.
-    let request: Query
+    let request: Query<JSONValue>
     /// The number of records that the query shows; nil if it has no limit.
     let limit: Int?
     /// The number of records fetched beyond the limit, so that few removals need a fetch.
@@ -30,7 +30,7 @@ struct LiveQueryPlan: Sendable {
     ///   - id: The name of the records' id property.
     ///   - operators: Closures for operators that are not Feathers' own.
     /// - Throws: ``FeathersError/Code/badRequest`` naming the part of the query that is not valid.
-    init(_ query: Query, id: String, operators: [QueryOperator] = []) throws(FeathersError) {
+    init(_ query: Query<JSONValue>, id: String, operators: [QueryOperator] = []) throws(FeathersError) {
         self.id = id
         var conditions = query
         for test in operators {
@@ -62,7 +62,7 @@ struct LiveQueryPlan: Sendable {
     }
 
     /// Returns the query to send when so many records are hidden by pending writes.
-    func request(hiding count: Int) -> Query {
+    func request(hiding count: Int) -> Query<JSONValue> {
         guard let limit, limit > 0, count > 0 else { return request }
         var request = request
         request.json["$limit"] = .integer(Int64(limit) + Int64(headroom) + Int64(count))
@@ -84,7 +84,7 @@ struct LiveQueryPlan: Sendable {
     /// Returns the properties that the query selects.
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
 
-    private static func count(_ name: String, in query: Query) throws(FeathersError) -> Int? {
+    private static func count(_ name: String, in query: Query<JSONValue>) throws(FeathersError) -> Int? {
         guard let value = query.json[name] else { return nil }
         let count = value.integer.map { Int(clamping: $0) } ?? value.string.flatMap { Int($0) }
         guard let count, count >= 0 else {

@@ -120,7 +120,7 @@ extension LiveView {
     /// Records that a fetch begins.
     /// - Parameter position: The position of the last event that was delivered before.
     /// - Returns: The request, the number of records it asks for, and the time of the fetch for ``fetched(_:asked:at:)``.
-    mutating func fetchBegan(after position: Int = 0) -> (request: Query, asked: Int, tick: Int) {
+    mutating func fetchBegan(after position: Int = 0) -> (request: Query<JSONValue>, asked: Int, tick: Int) {
         tick += 1
         awaitsOrder = false
         fetch = Fetch(begin: tick, position: position)
@@ -130,7 +130,7 @@ extension LiveView {
     }
 
     /// Applies the server's response. Events that arrived meanwhile are applied again, because the response may not include them.
-    mutating func fetched(_ page: Paginated<JSONValue>, asked: Int, at begin: Int) throws(FeathersError) {
+    mutating func fetched(_ page: Page<JSONValue>, asked: Int, at begin: Int) throws(FeathersError) {
         let (old, known, log) = (base, reported, fetch?.log ?? [])
         try base.fetched(page, asked: asked)
         for event in log {

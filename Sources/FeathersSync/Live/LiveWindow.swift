@@ -59,7 +59,7 @@ struct LiveWindow: Sendable {
 
     /// Applies the server's response to the plan's request.
     /// - Parameter asked: The number of records that were requested; nil for the plan's own limit.
-    mutating func fetched(_ page: Paginated<JSONValue>, asked: Int? = nil) throws(FeathersError) {
+    mutating func fetched(_ page: Page<JSONValue>, asked: Int? = nil) throws(FeathersError) {
         var rows: [LiveRow] = []
         var fresh: [String: LiveRow] = Dictionary(minimumCapacity: page.data.count)
         rows.reserveCapacity(page.data.count)

@@ -167,7 +167,7 @@ extension Outbox {
         var method: ServiceMethod
         var recordID: ServiceID?
         var data: JSONValue?
-        var query = Query()
+        var query = Query<JSONValue>()
         var route: [String: String] = [:]
         /// The record that determines the order of the write, if it is not the one of `recordID`.
         var orderingKey: ServiceID?

@@ -17,7 +17,7 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// The data of the call.
     public internal(set) var data: JSONValue?
     /// The query of the call.
-    public let query: Query
+    public let query: Query<JSONValue>
     /// The values for the placeholders of the path.
     public let route: [String: String]
     /// When the write was queued.

@@ -39,16 +39,16 @@ struct TagMiddleware: Middleware {
     /// Inside the sign-in gate, so that the sender is known.
     var order: MiddlewareOrder { .coalescing }
 
-    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
-        guard site.implementation is TransportService, site.path != nil else { return nil }
-        return TaggingService(outbox: outbox, site: site, next: next)
+    func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)? {
+        guard site.implementation is RemoteResponder, site.path != nil else { return nil }
+        return TaggingResponder(outbox: outbox, site: site, next: next)
     }
 }
 
-private struct TaggingService: ServiceProtocol {
+private struct TaggingResponder: Responder {
     let outbox: Outbox
     let site: MiddlewareSite
-    let next: any ServiceProtocol
+    let next: any Responder
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         let key = request.id.map { TaggedRecord.key($0, request.path, request.params.route) }

@@ -57,8 +57,8 @@ final class CallLimiter: Middleware {
         state = Locked(State(queue: TurnQueue(limit: max(limit, 1), capacity: max(capacity, 0))))
     }
 
-    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
-        LimitedService(limiter: self, next: next, isLocal: !(site.implementation is TransportService))
+    func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)? {
+        LimitedResponder(limiter: self, next: next, isLocal: !(site.implementation is RemoteResponder))
     }
 
     /// Waits for a turn, and deducts the waiting time from the request's timeout.
@@ -107,9 +107,9 @@ final class CallLimiter: Middleware {
     }
 }
 
-private struct LimitedService: ServiceProtocol {
+private struct LimitedResponder: Responder {
     let limiter: CallLimiter
-    let next: any ServiceProtocol
+    let next: any Responder
     let isLocal: Bool
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {

@@ -24,14 +24,14 @@ struct ReadSharing: Middleware {
     let order = MiddlewareOrder.coalescing
     let requests: SingleFlight<SharedRead, ServiceResponse>
 
-    func around(_ next: any ServiceProtocol, at site: MiddlewareSite) -> (any ServiceProtocol)? {
-        SharingService(requests: requests, next: next, site: site)
+    func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)? {
+        SharingResponder(requests: requests, next: next, site: site)
     }
 }
 
-private struct SharingService: ServiceProtocol {
+private struct SharingResponder: Responder {
     let requests: SingleFlight<SharedRead, ServiceResponse>
-    let next: any ServiceProtocol
+    let next: any Responder
     let site: MiddlewareSite
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
@@ -48,7 +48,7 @@ struct SharedRead: Hashable, Sendable {
     /// As JSON, which distinguishes a composed from a decomposed "é", as servers do.
     private let id: JSONValue?
     private let route: JSONObject
-    private let query: Query
+    private let query: Query<JSONValue>
     private let fields: [String: String]
     private let timeout: Duration?
     private let isVolatile: Bool

@@ -86,8 +86,8 @@ final class History {
     // MARK: The laws
 
     /// Checks what a read has shown at a moment when these users may have been signed in.
-    func check(_ result: JSONValue, shownTo users: Set<String>, _ what: String) {
-        let told = result.toldUsers
+    func check(_ records: some Sequence<JSONValue>, shownTo users: Set<String>, _ what: String) {
+        let told = records.toldUsers
         if !told.isSubset(of: users.union(["nobody"])) {
             report.violate("\(what) showed \(users.sorted()) what \(told.sorted()) were told")
         }

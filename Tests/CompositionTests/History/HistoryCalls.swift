@@ -10,7 +10,7 @@ extension History {
     private struct Read: Sendable {
         let path: String
         let id: Int64?
-        let query: Query
+        let query: Query<JSONValue>
         let policy: CachePolicy?
         /// Whether users may change before it ends.
         let mayOverlap: Bool
@@ -21,7 +21,7 @@ extension History {
     }
 
     private func randomRead(of paths: [String] = ["notes", "notes", "news"]) -> Read {
-        let query: Query = chance(1, in: 3) ? Query().sorted(by: "text").limit(3) : Query()
+        let query: Query<JSONValue> = chance(1, in: 3) ? Query().sorted(by: "text").limit(3) : Query()
         let id = chance(1, in: 3) ? Int64.random(in: 1...max(server.state.current.lastID, 1), using: &random) : nil
         return Read(
             path: pick(paths), id: id, query: id == nil ? query : Query(),
@@ -34,15 +34,15 @@ extension History {
         return {
             let begin = identities.position
             let service = app.service(read.path)
-            let result: JSONValue?
+            let records: [JSONValue]?
             if let id = read.id {
-                result = try? await service.get(id, params: params)
+                records = try? await [service.get(id, params: params)]
             } else {
-                result = try? await service.find(read.query, params: params)
+                records = try? await service.find(read.query, params: params).data
             }
             let end = identities.position
             let users = identities.identities(since: read.mayOverlap ? begin : end, in: app)
-            let told = result?.toldUsers ?? []
+            let told = records?.toldUsers ?? []
             if !told.isSubset(of: users.union(["nobody"])) {
                 report.violate("a read of \(read.description) showed \(users.sorted()) what \(told.sorted()) were told")
             }
@@ -146,7 +146,7 @@ extension History {
         await make({ $0.request.params.query.json["mark"] == .integer(mark) }) {
             let service = app.service(path)
             // When the call is made: a token that has ended may end the sign-in at any moment.
-            let query: Query = ["claim": .string(app.identity?.name ?? "nobody"), "mark": .integer(mark)]
+            let query: Query<JSONValue> = ["claim": .string(app.identity?.name ?? "nobody"), "mark": .integer(mark)]
             switch method {
             case .create where isStreamed:
                 let pieces = AsyncStream { continuation in
@@ -166,7 +166,7 @@ extension History {
         // A write of no one's is sent by the next user.
         let claim = app.identity?.name ?? "queued by nobody"
         report.note("\(method) \(path) as \(claim)")
-        let query: Query = ["claim": .string(claim)]
+        let query: Query<JSONValue> = ["claim": .string(claim)]
         let outbox = app.service(path).outbox
         switch method {
         case .create: try await outbox.create(data, query: query)

@@ -9,7 +9,10 @@ import FeathersSupport
 extension History {
     func startLive() {
         guard process.probes.count < 3 else { return }
-        let query: Query = pick([Query(), ["text": "text 1"], Query().sorted(by: "text"), Query().sorted(by: "id", .descending).limit(3)])
+        let queries: [Query<JSONValue>] = [
+            Query(), ["text": "text 1"], .sorted(by: "text"), .sorted(by: "id", .descending).limit(3),
+        ]
+        let query = pick(queries)
         let path = pick(["notes", "news"])
         report.note("\(path) \(query.json)")
         process.probes.append(LiveProbe(app, path, query, process.identities, clock: world.clock))
@@ -76,7 +79,7 @@ extension History {
 
 extension [JSONValue] {
     /// The records without whom they were told to; in the order of their ids unless the query sorts, since no order is promised then.
-    fileprivate func comparable(_ query: Query) -> [JSONValue] {
+    fileprivate func comparable(_ query: Query<JSONValue>) -> [JSONValue] {
         let records = map(\.untold)
         guard query.json["$sort"] == nil else { return records }
         return records.sorted { ($0["id"]?.integer ?? 0) < ($1["id"]?.integer ?? 0) }

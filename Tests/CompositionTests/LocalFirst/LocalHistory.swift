@@ -12,7 +12,7 @@ import Foundation
 /// Confined to the task that runs it.
 final class LocalHistory {
     private static let users = ["alice", "bob"]
-    private static let queries: [Query] = [
+    private static let queries: [Query<JSONValue>] = [
         Query(), .sorted(by: "rank"), .where("kind", "a").sorted(by: "rank"), .sorted(by: "rank", .descending).limit(3),
         .where("rank", .greaterThan(2)).sorted(by: "mark"),
     ]

@@ -53,7 +53,7 @@ struct LocalOracle {
         subscript(id: Int64) -> ClosedRange<Int> { positions[id] ?? 0...0 }
     }
 
-    let query: Query
+    let query: Query<JSONValue>
     let matcher: QueryMatcher
     let sorter: QuerySorter?
     let limit: Int
@@ -81,7 +81,7 @@ struct LocalOracle {
     var exactRows = 0
     var looseRows = 0
 
-    init(_ query: Query) throws {
+    init(_ query: Query<JSONValue>) throws {
         self.query = query
         matcher = try QueryMatcher(query)
         sorter = try QuerySorter(query)
@@ -234,7 +234,7 @@ struct LocalOracle {
 
 extension LocalOracle {
     /// Whether a request fetches this query's result.
-    func isFetched(by request: Query) -> Bool {
+    func isFetched(by request: Query<JSONValue>) -> Bool {
         query.json.allSatisfy { name, value in
             if name == "$limit" { return request.json[name] != nil }
             if name == "$sort" { return value.object?.allSatisfy { request.json["$sort"]?[$0.key] == $0.value } ?? false }

@@ -58,7 +58,7 @@ final class LocalProcess {
     private var sentAgain: Set<OutboxWrite.ID> = []
 
     init(
-        in folder: URL, _ queries: [Query], as user: String?, hasConnection: Bool, isOnline: Bool, isKeyed: Bool
+        in folder: URL, _ queries: [Query<JSONValue>], as user: String?, hasConnection: Bool, isOnline: Bool, isKeyed: Bool
     ) async throws {
         self.folder = folder
         held = HeldTransport(isReachable: isOnline)
@@ -86,7 +86,7 @@ final class LocalProcess {
         run = Task { [app] in try? await app.run() }
     }
 
-    var records: UntypedService { app.service(LocalServer.path) }
+    var records: Service<JSONValue> { app.service(LocalServer.path) }
 
     /// The calls that wait for an answer, in an order that does not depend on time.
     var calls: [HeldTransport.Call] {
@@ -105,7 +105,7 @@ final class LocalProcess {
 
     /// What a live query does about its result.
     private struct FetchState {
-        let request: Query
+        let request: Query<JSONValue>
         let isFetching: Bool
         let isIdle: Bool
     }

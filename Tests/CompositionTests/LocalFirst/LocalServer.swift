@@ -60,7 +60,7 @@ struct LocalServer: Sendable {
         versions.filter { $0.value.contains { $0.record?["owner"]?.string == user } }.keys.sorted()
     }
 
-    func find(_ query: Query, as user: String) throws -> [JSONValue] {
+    func find(_ query: Query<JSONValue>, as user: String) throws -> [JSONValue] {
         let matcher = try QueryMatcher(query)
         var found = ids(of: user).compactMap { record($0).map { JSONValue.object($0) } }.filter(matcher.matches)
         if let sorter = try QuerySorter(query) { found = sorter.sorted(found) }

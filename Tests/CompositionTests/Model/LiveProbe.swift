@@ -17,13 +17,14 @@ final class LiveProbe: Sendable {
         var isOver = false
     }
 
-    let query: Query
+    let query: Query<JSONValue>
     let path: String
     let state = ObservedState(State())
     private let task = Locked<Task<Void, Never>?>(nil)
 
     init(
-        _ app: FeathersApp, _ path: String, _ query: Query, _ identities: IdentityLog, clock: any Clock<Duration> = ContinuousClock()
+        _ app: FeathersApp, _ path: String, _ query: Query<JSONValue>, _ identities: IdentityLog,
+        clock: any Clock<Duration> = ContinuousClock()
     ) {
         (self.path, self.query) = (path, query)
         let (state, live) = (state, app.service(path).live(query).measured(by: clock).snapshots)
@@ -36,7 +37,7 @@ final class LiveProbe: Sendable {
                     guard let snapshot = try await snapshots.next() else { break }
                     let records = Array(snapshot.records)
                     let allowed = identities.identities(since: begin, in: app)
-                    let told = JSONValue.array(records).toldUsers
+                    let told = records.toldUsers
                     state.update { state in
                         (state.records, state.hasResult) = (records, state.hasResult || snapshot.source == .server)
                         if !told.isSubset(of: allowed.union(["nobody"])) {

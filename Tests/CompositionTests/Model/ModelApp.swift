@@ -85,12 +85,12 @@ extension FeathersApp {
         try await authenticate(.local(email: user, password: "secret of \(user)"))
     }
 
-    var notes: UntypedService { service("notes") }
+    var notes: Service<JSONValue> { service("notes") }
 }
 
-extension JSONValue {
-    /// To whom the server has sent the records of a result.
-    var toldUsers: Set<String> { Set((array ?? [self]).compactMap { $0["told"]?.string }) }
+extension Sequence<JSONValue> {
+    /// To whom the server has sent these records.
+    var toldUsers: Set<String> { Set(compactMap { $0["told"]?.string }) }
 }
 
 /// A folder that is removed with this object; in memory where the system has such a place, so that thousands of writes cost no disk.

@@ -112,7 +112,7 @@ final class ModelServer: Sendable {
     }
 
     /// What `find` answers to a user now.
-    func records(of path: String, _ query: Query, told user: String?) -> [JSONValue] {
+    func records(of path: String, _ query: Query<JSONValue>, told user: String?) -> [JSONValue] {
         (try? Self.find(path, query, told: user, state.current)) ?? []
     }
 
@@ -283,7 +283,7 @@ extension ModelServer {
         return (result.mapError { ($0 as? FeathersError) ?? FeathersError(.generalError, "\($0)") }, event)
     }
 
-    private static func find(_ path: String, _ query: Query, told user: String?, _ state: State) throws -> [JSONValue] {
+    private static func find(_ path: String, _ query: Query<JSONValue>, told user: String?, _ state: State) throws -> [JSONValue] {
         let matcher = try QueryMatcher(query)
         let visible = (state.records[path] ?? [:]).values.filter { !protected.contains(path) || $0["owner"]?.string == user }
         var found = visible.map { told($0, to: user) }.filter(matcher.matches)

@@ -15,7 +15,7 @@ struct BackendAccount: Sendable {
     let email: String
     let password: String
     let url: URL
-    private let control: UntypedService
+    private let control: Service<JSONValue>
 
     /// The key of a stored token.
     var tokenKey: String { "feathers-jwt \(Origin(url).map { "\($0)" } ?? "")" }

@@ -82,7 +82,7 @@ struct BackendExpiryTests {
                 if case .waiting = status { break }
                 if case .closed = status { Issue.record("closed"); break }
             }
-            #expect(try await app.service("secured").find(.limit(1)).isNull == false)
+            #expect(try await app.service("secured").rawFind(.limit(1)).isNull == false)
             #expect(app.authentication.result.map { $0.accessToken != first.accessToken } == true)
             let counts = try await account.counts()
             #expect(counts.refreshes == 1 && counts.authenticated == 1)

@@ -36,8 +36,8 @@ struct StreamIdentityTests {
         try await withFeathersApp(app) { app in
             var statuses = app.connectionStatusUpdates().makeAsyncIterator()
             await connected(&statuses)
-            var secured = app.service("secured").deliveries().makeAsyncIterator()
-            var messages = app.service("messages").deliveries().makeAsyncIterator()
+            var secured = app.service("secured").eventDeliveries().makeAsyncIterator()
+            var messages = app.service("messages").eventDeliveries().makeAsyncIterator()
             // Nobody hears of secured records without a user.
             try await emit("hidden", "secured")
             try await emit("one", "messages")
@@ -74,7 +74,7 @@ struct StreamIdentityTests {
             try await app.authenticate(account.credentials)
             var statuses = app.connectionStatusUpdates().makeAsyncIterator()
             await connected(&statuses)
-            var deliveries = app.service("messages").deliveries().makeAsyncIterator()
+            var deliveries = app.service("messages").eventDeliveries().makeAsyncIterator()
             try await account.run("expire")
             _ = try await app.service("secured").find(.limit(1))
             guard case .gap(let gap)? = await deliveries.next(isolation: #isolation), case .reconnected = gap.reason else {

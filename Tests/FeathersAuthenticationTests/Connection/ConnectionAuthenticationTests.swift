@@ -2,6 +2,7 @@ import Feathers
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @Suite("Authentication of connections", .timeLimit(.minutes(10)))
@@ -29,9 +30,9 @@ struct ConnectionAuthenticationTests {
         let connections = SampleConnections(SampleServer())
         let app = try app(connections)
         try await connections.connected { try await app.authenticate(.local(email: "a", password: "p")) }
-        let calls = (0..<5).map { _ in Task { try await app.service("messages").find() } }
+        let calls = (0..<5).map { _ in Task { try await app.service("messages").rawFind() } }
         try await connections.connected { for call in calls { _ = try await call.value } }
-        try await connections.connected { _ = try await app.service("messages").find() }
+        try await connections.connected { _ = try await app.service("messages").rawFind() }
         let waited = Array(repeating: "messages", count: 5)
         let wire: [String] = ["authentication", "authentication"] + waited + ["authentication", "messages"]
         #expect(connections.wire == wire)
@@ -45,7 +46,7 @@ struct ConnectionAuthenticationTests {
         try await storage.store("stored", for: "feathers-jwt")
         let updates = app.authenticationUpdates()
         @Sendable func body() async throws {
-            let calls = (0..<20).map { _ in Task { try await app.service("messages").find() } }
+            let calls = (0..<20).map { _ in Task { try await app.service("messages").rawFind() } }
             for await state in updates where state == .authenticating { break }
             try await connections.connected { for call in calls { _ = try await call.value } }
         }
@@ -66,10 +67,10 @@ struct ConnectionAuthenticationTests {
             entered.resolve(())
             try await gate.value()
             // Part of the sign-in, so that it does not wait for the connection either.
-            _ = try await context.app.service("profiles").find()
+            _ = try await context.app.service("profiles").rawFind()
         }
         await app.service("authentication").use(hooks: Hooks(before: [.create: [hold]]))
-        let call = Task { try await app.service("messages").find() }
+        let call = Task { try await app.service("messages").rawFind() }
         try await entered.value()
         async let connected: Void = connections.connected { _ = try await call.value }
         #expect(connections.wire.isEmpty)
@@ -87,7 +88,7 @@ struct ConnectionAuthenticationTests {
         try await connections.connected {
             #expect(connections.server.requests(to: "authentication").count == 1)
             connections.server.change { $0.failure = nil }
-            _ = try await app.service("messages").find()
+            _ = try await app.service("messages").rawFind()
         }
         #expect(connections.wire == ["authentication", "authentication", "messages"])
     }
@@ -116,7 +117,7 @@ struct ConnectionAuthenticationTests {
         let app = try app(connections)
         try await connections.connected { try await app.authenticate(.local(email: "a", password: "p")) }
         clock.advance(by: .seconds(200))
-        try await connections.connected { _ = try await app.service("messages").find() }
+        try await connections.connected { _ = try await app.service("messages").rawFind() }
         #expect(connections.wire == ["authentication", "refresh-tokens", "authentication", "messages"])
     }
 
@@ -129,7 +130,7 @@ struct ConnectionAuthenticationTests {
         try await connections.connected {
             #expect(app.authentication == .expired)
             #expect(try await storage.token(for: "feathers-jwt") == nil)
-            _ = try await app.service("messages").find()
+            _ = try await app.service("messages").rawFind()
         }
         #expect(connections.wire == ["authentication", "authentication", "messages"])
     }
@@ -144,9 +145,9 @@ struct ConnectionAuthenticationTests {
             #expect(app.authentication.result != nil)
             // It is tried again beside the calls, after a pause.
             try await clock.waitForSleepers(1)
-            #expect(await failure { try await app.service("messages").find() }?.message == "down")
+            #expect(await failure { try await app.service("messages").rawFind() }?.message == "down")
             connections.server.change { $0.failure = nil }
-            _ = try await app.service("messages").find()
+            _ = try await app.service("messages").rawFind()
         }
         #expect(connections.wire.filter { $0 == "messages" }.count == 1)
     }
@@ -174,7 +175,7 @@ struct ConnectionAuthenticationTests {
         let app = try app(connections)
         try await connections.connected { try await app.authenticate(.local(email: "a", password: "p")) }
         connections.beforeSending.withLock { $0 = { try await app.logOut() } }
-        try await connections.connected { _ = try await app.service("messages").find() }
+        try await connections.connected { _ = try await app.service("messages").rawFind() }
         #expect(connections.wire == ["authentication", "messages"])
     }
 
@@ -189,7 +190,7 @@ struct ConnectionAuthenticationTests {
         try await connections.connected {
             try await app.logOut()
         } _: {
-            _ = try await app.service("messages").find()
+            _ = try await app.service("messages").rawFind()
         }
         #expect(connections.wire == ["authentication", "authentication", "messages"])
         #expect(connections.server.requests(to: "authentication").map(\.method) == [.create, .create])
@@ -217,7 +218,7 @@ struct ConnectionAuthenticationTests {
         #expect(try await connections.headers() == [:])
         #expect(await connections.reconnects(after: .refused("no")) == false)
         try await connections.connected {
-            _ = try await app.service("messages").find()
+            _ = try await app.service("messages").rawFind()
             // It stood, so that the token may be shown again.
             #expect(try await connections.headers() == ["Authorization": "Bearer stored"])
             try await app.logOut()
@@ -233,7 +234,7 @@ struct ConnectionAuthenticationTests {
         try await connections.connected {
             try await app.logOut()
         } _: {
-            _ = try await app.service("messages").find()
+            _ = try await app.service("messages").rawFind()
         }
         #expect(connections.wire == ["authentication", "authentication", "messages"])
         #expect(connections.server.requests(to: "authentication").last?.method == .remove)
@@ -246,7 +247,7 @@ struct ConnectionAuthenticationTests {
         try await storage.store("stored", for: "feathers-jwt")
         try await connections.connected {
             connections.server.change { $0.failure = nil }
-            _ = try await app.service("messages").find()
+            _ = try await app.service("messages").rawFind()
         }
         #expect(connections.server.requests(to: "authentication").allSatisfy { $0.method == .create })
     }

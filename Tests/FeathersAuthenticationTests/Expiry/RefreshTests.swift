@@ -2,6 +2,7 @@ import Feathers
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @Suite("Refreshing over HTTP", .timeLimit(.minutes(10)))
@@ -32,11 +33,11 @@ struct RefreshTests {
         let clock = ManualClock()
         let app = try await signedIn(server, storage: storage, clock: clock)
         clock.advance(by: .seconds(79))
-        #expect(try await app.service("messages").find()["authorization"] == .string("Bearer \(try Self.token())"))
+        #expect(try await app.service("messages").rawFind()["authorization"] == .string("Bearer \(try Self.token())"))
         #expect(server.requests(to: "refresh-tokens").isEmpty)
         clock.advance(by: .seconds(1))
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            for _ in 0..<100 { group.addTask { try await app.service("messages").find() } }
+            for _ in 0..<100 { group.addTask { try await app.service("messages").rawFind() } }
             for try await answer in group { #expect(answer["authorization"] == "Bearer again") }
         }
         #expect(server.requests(to: "refresh-tokens").map(\.data) == [["refreshToken": "r0"]])
@@ -66,12 +67,12 @@ struct RefreshTests {
         try await withFeathersApp(try await signedIn(server)) { app in
             let token = try Self.token()
             server.change { $0.rejected = [token] }
-            async let answer = app.service("messages").find()
+            async let answer = app.service("messages").rawFind()
             _ = try await server.transport.waitForRequest(number: 2)
             app.beginShutdown(within: .seconds(60))
             server.gates["messages"]?.open()
             #expect(try await answer["authorization"] == "Bearer again")
-            #expect(await failure { try await app.service("messages").find() }?.execution == .neverSent)
+            #expect(await failure { try await app.service("messages").rawFind() }?.execution == .neverSent)
         }
     }
 
@@ -81,7 +82,7 @@ struct RefreshTests {
         let app = try await signedIn(server)
         let token = try Self.token()
         server.change { $0.rejected = [token, "again"] }
-        #expect(await failure { try await app.service("messages").find() }?.code == .notAuthenticated)
+        #expect(await failure { try await app.service("messages").rawFind() }?.code == .notAuthenticated)
         #expect(server.requests(to: "messages").count == 2)
         #expect(server.requests(to: "refresh-tokens").count == 1)
         #expect(app.authentication.result?.accessToken == "again")
@@ -98,11 +99,11 @@ struct RefreshTests {
         _ = await updates.next()
         let token = try Self.token()
         server.change { $0.rejected = [token] }
-        #expect(await failure { try await app.service("messages").find() }?.message == "jwt expired")
+        #expect(await failure { try await app.service("messages").rawFind() }?.message == "jwt expired")
         #expect(await updates.next() == .expired)
         #expect(try await storage.token(for: "feathers-jwt") == nil)
         #expect(try await storage.token(for: "feathers-jwt-refresh") == nil)
-        #expect(try await app.service("messages").find()["authorization"] == .null)
+        #expect(try await app.service("messages").rawFind()["authorization"] == .null)
     }
 
     @Test("A refresh that fails for a reason that may pass leaves the token in use, and is tried again")
@@ -112,11 +113,11 @@ struct RefreshTests {
         let app = try await signedIn(server, clock: clock)
         clock.advance(by: .seconds(80))
         let present = JSONValue.string("Bearer \(try Self.token())")
-        for _ in 0..<3 { #expect(try await app.service("messages").find()["authorization"] == present) }
+        for _ in 0..<3 { #expect(try await app.service("messages").rawFind()["authorization"] == present) }
         #expect(server.requests(to: "refresh-tokens").count == 1)
         server.change { $0.refreshFailure = nil }
         clock.advance(by: .seconds(1))
-        #expect(try await app.service("messages").find()["authorization"] == "Bearer again")
+        #expect(try await app.service("messages").rawFind()["authorization"] == "Bearer again")
     }
 
     @Test("A function gives tokens, and is asked one at a time with what is there")
@@ -132,7 +133,7 @@ struct RefreshTests {
             }, clock: clock)
         clock.advance(by: .seconds(90))
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            for _ in 0..<20 { group.addTask { try await app.service("messages").find() } }
+            for _ in 0..<20 { group.addTask { try await app.service("messages").rawFind() } }
             for try await answer in group { #expect(answer["authorization"] == "Bearer made") }
         }
         #expect(asked.withLock { $0 } == ["r0"])
@@ -147,13 +148,13 @@ struct RefreshTests {
         let app = try await signedIn(
             server,
             .function { _ in
-                _ = try await reference.app?.service("secrets").find()
+                _ = try await reference.app?.service("secrets").rawFind()
                 return .credentials(.local(email: "b", password: "q"))
             }, clock: clock)
         reference.app = app
         server.change { $0.token = "second" }
         clock.advance(by: .seconds(90))
-        #expect(try await app.service("messages").find()["authorization"] == "Bearer second")
+        #expect(try await app.service("messages").rawFind()["authorization"] == "Bearer second")
         #expect(server.requests(to: "authentication").map { $0.data?["email"] } == ["a", "b"])
         #expect(server.requests(to: "secrets").count == 1)
     }
@@ -170,7 +171,7 @@ struct RefreshTests {
                 return .tokens(AuthenticationTokens(accessToken: "late"))
             }, clock: clock)
         clock.advance(by: .seconds(85))
-        async let answer = app.service("messages").find()
+        async let answer = app.service("messages").rawFind()
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(30))
         #expect(try await answer["authorization"] == .string("Bearer \(try Self.token())"))
@@ -189,7 +190,7 @@ struct RefreshTests {
         }
         let app = FeathersApp(transport: transport)
         try app.use(authentication: AuthenticationOptions(storage: storage, refresh: .service("refresh-tokens")))
-        #expect(try await app.service("messages").find()["authorization"] == "Bearer new")
+        #expect(try await app.service("messages").rawFind()["authorization"] == "Bearer new")
         #expect(transport.requests.map(\.path) == ["authentication", "refresh-tokens", "authentication", "messages"])
         #expect(try await storage.token(for: "feathers-jwt-refresh") == "r10")
         #expect(app.authentication.result?.refreshToken == "r10")

@@ -2,6 +2,7 @@ import Feathers
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 /// Calls with a token of their own, beside the app's own user.
@@ -16,16 +17,16 @@ import Testing
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage)
         let messages = app.service("messages")
-        _ = try await messages.find()
+        _ = try await messages.rawFind()
         try await app.withToken("scope") {
-            _ = try await messages.find()
-            _ = try await messages.find(params: Params(token: "call"))
-            _ = try await messages.find(params: Params(headers: ["authorization": "Bearer header"]))
-            _ = try await app.withToken(nil) { try await messages.find() }
-            async let child = messages.find()
+            _ = try await messages.rawFind()
+            _ = try await messages.rawFind(params: Params(token: "call"))
+            _ = try await messages.rawFind(params: Params(headers: ["authorization": "Bearer header"]))
+            _ = try await app.withToken(nil) { try await messages.rawFind() }
+            async let child = messages.rawFind()
             _ = try await child
         }
-        _ = try await messages.find()
+        _ = try await messages.rawFind()
         let fields = server.requests(to: "messages").map { $0.params.headers["Authorization"] ?? $0.params.headers["authorization"] }
         let expected = ["own", "scope", "call", "header", "own", "scope", "own"].map { "Bearer \($0)" }
         #expect(fields == expected)
@@ -34,11 +35,11 @@ import Testing
     @Test func `The token is sent as the app sends its own, and as Bearer without authentication`() async throws {
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage) { ($0.header, $0.scheme) = ("X-Token", "") }
-        _ = try await app.service("messages").find(params: Params(token: "theirs"))
+        _ = try await app.service("messages").rawFind(params: Params(token: "theirs"))
         #expect(server.requests(to: "messages").first?.params.headers == ["X-Token": "theirs"])
         #expect(server.requests(to: "authentication").isEmpty)
         let transport = StubTransport { _ in nil }
-        _ = try await FeathersApp(transport: transport).service("messages").find(params: Params(token: "theirs"))
+        _ = try await FeathersApp(transport: transport).service("messages").rawFind(params: Params(token: "theirs"))
         #expect(transport.requests.map(\.params.headers) == [["Authorization": "Bearer theirs"]])
     }
 
@@ -46,9 +47,9 @@ import Testing
         let server = SampleServer(.init(rejected: ["theirs"]))
         let app = FeathersApp(transport: server.transport)
         try app.use(authentication: AuthenticationOptions(storage: storage, refresh: .function { _ in .tokens(.init(accessToken: "new")) }))
-        _ = try await app.service("messages").find()
+        _ = try await app.service("messages").rawFind()
         for _ in 1...2 {
-            let error = await failure { try await app.service("messages").find(params: Params(token: "theirs")) }
+            let error = await failure { try await app.service("messages").rawFind(params: Params(token: "theirs")) }
             #expect(error?.code == .notAuthenticated)
         }
         #expect(sent(server) == ["Bearer own", "Bearer theirs", "Bearer theirs"])
@@ -63,11 +64,11 @@ import Testing
             hooks: Hooks(before: [
                 { context in
                     guard context.path == "messages" else { return }
-                    _ = try await context.app.service("audit").find()
+                    _ = try await context.app.service("audit").rawFind()
                     context.params = Params()
                 }
             ]))
-        _ = try await app.service("messages").find(params: Params(token: "theirs"))
+        _ = try await app.service("messages").rawFind(params: Params(token: "theirs"))
         #expect(sent(server) == ["Bearer theirs"])
         #expect(server.requests(to: "audit").map { $0.params.headers["Authorization"] } == ["Bearer theirs"])
     }
@@ -76,7 +77,7 @@ import Testing
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage)
         app.use(hooks: Hooks(before: [{ $0.params.token = "theirs" }]))
-        _ = try await app.service("messages").find()
+        _ = try await app.service("messages").rawFind()
         #expect(sent(server) == ["Bearer theirs"])
     }
 
@@ -84,7 +85,7 @@ import Testing
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage)
         let params = Params(headers: ["AUTHORIZATION": "Bearer one"], token: "another")
-        let error = await failure { try await app.service("messages").find(params: params) }
+        let error = await failure { try await app.service("messages").rawFind(params: params) }
         #expect(error?.code == .badRequest && error?.execution == .neverSent)
         #expect(server.transport.requests.isEmpty)
     }
@@ -94,7 +95,7 @@ import Testing
     {
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage)
-        let error = await failure { try await app.service("messages").find(params: Params(token: token)) }
+        let error = await failure { try await app.service("messages").rawFind(params: Params(token: token)) }
         #expect(error?.code == .badRequest && error?.execution == .neverSent)
         if !token.isEmpty { #expect(!"\(String(describing: error))".contains(token)) }
         #expect(server.transport.requests.isEmpty)
@@ -147,7 +148,7 @@ import Testing
         let app = try FeathersApp.sample(server, storage: storage)
         let http = StubHTTPClient { HTTPResponse(status: 200, body: Array("[]".utf8), url: $0.url) }
         let url = try #require(URL(string: "https://other.example.com"))
-        try await app.use(TransportService(.rest(url, httpClient: http)), at: "foreign")
+        try await app.use(.rest(url, httpClient: http), at: "foreign")
         let other = FeathersApp(transport: RESTTransport.rest(url, httpClient: http))
         try await app.withToken("scope") {
             _ = try await app.service("foreign").find()
@@ -163,7 +164,9 @@ import Testing
         actor Forwarding: ServiceProtocol {
             let app: FeathersApp
             init(app: FeathersApp) { self.app = app }
-            func find(_ params: Params) async throws -> JSONValue { try await app.service("messages").find(params: params) }
+            func find(_ params: Params) async throws -> JSONValue {
+                try await app.service("messages").rawFind(params: params)
+            }
         }
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage)

@@ -2,6 +2,7 @@ import FeathersAuthentication
 import FeathersCore
 import FeathersSupport
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("Cancellation at the gate", .timeLimit(.minutes(10)))
@@ -13,9 +14,9 @@ struct CancellationTests {
         let server = SampleServer(holding: ["authentication"])
         let app = try FeathersApp.sample(server, storage: storage)
         try await scoped(app, isRunning) {
-            let first = Task { try await app.service("messages").find() }
+            let first = Task { try await app.service("messages").rawFind() }
             try await server.transport.waitForRequest(number: 1)
-            let second = Task { try await app.service("messages").find() }
+            let second = Task { try await app.service("messages").rawFind() }
             second.cancel()
             await #expect(throws: CancellationError.self) { try await second.value }
             server.gates["authentication"]?.open()
@@ -31,9 +32,10 @@ struct CancellationTests {
         let clock = ManualClock()
         let app = try FeathersApp.sample(server, storage: storage) { $0.clock = clock }
         try await scoped(app, isRunning) {
-            let first = Task { try await app.service("messages").find() }
+            let first = Task { try await app.service("messages").rawFind() }
             try await server.transport.waitForRequest(number: 1)
-            let others = (0..<20).map { _ in Task { try await app.service("messages").find(params: Params(timeout: .seconds(60))) } }
+            let params = Params(timeout: .seconds(60))
+            let others = (0..<20).map { _ in Task { try await app.service("messages").rawFind(params: params) } }
             // Each of them keeps time while it waits for the sign-in.
             try await clock.waitForSleepers(20)
             first.cancel()
@@ -48,13 +50,13 @@ struct CancellationTests {
     func abandoned() async throws {
         let server = SampleServer(holding: ["authentication"])
         let app = try FeathersApp.sample(server, storage: storage)
-        let only = Task { try await app.service("messages").find() }
+        let only = Task { try await app.service("messages").rawFind() }
         try await server.transport.waitForRequest(number: 1)
         only.cancel()
         await #expect(throws: CancellationError.self) { try await only.value }
         #expect(app.authentication == .signedOut)
         server.gates["authentication"]?.open()
-        #expect(try await app.service("messages").find()["authorization"] == "Bearer stored")
+        #expect(try await app.service("messages").rawFind()["authorization"] == "Bearer stored")
     }
 
     @Test("A sign-in goes on when the app's run ends, for the calls that still wait")
@@ -63,7 +65,7 @@ struct CancellationTests {
         let app = try FeathersApp.sample(server, storage: storage)
         let call = Task {
             try await withFeathersApp(app) { app in
-                let call = Task { try await app.service("messages").find() }
+                let call = Task { try await app.service("messages").rawFind() }
                 try await server.transport.waitForRequest(number: 1)
                 return call
             }
@@ -78,13 +80,13 @@ struct CancellationTests {
     func refresh() async throws {
         let server = SampleServer(holding: ["refresh-tokens"], .init(rejected: ["stored"]))
         let app = try FeathersApp.sample(server, storage: storage) { $0.refresh = .service("refresh-tokens") }
-        let call = Task { try await app.service("messages").find() }
+        let call = Task { try await app.service("messages").rawFind() }
         try await server.transport.waitForRequest(number: 3)
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         server.gates["refresh-tokens"]?.open()
         for await state in app.authenticationUpdates() where state.result?.accessToken == "again" { break }
-        #expect(try await app.service("messages").find()["authorization"] == "Bearer again")
+        #expect(try await app.service("messages").rawFind()["authorization"] == "Bearer again")
         #expect(server.requests(to: "refresh-tokens").count == 1)
     }
 
@@ -100,7 +102,7 @@ struct CancellationTests {
             }
             let app = try FeathersApp.sample(SampleServer(.init(rejected: ["stored"])), storage: storage) { $0.refresh = function }
             released = app
-            let call = Task { try await app.service("messages").find() }
+            let call = Task { try await app.service("messages").rawFind() }
             try await entered.value()
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.value }

@@ -2,6 +2,7 @@ import FeathersAuthentication
 import FeathersCore
 import FeathersSupport
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("Calls and a change of the signed-in user", .timeLimit(.minutes(10)))
@@ -52,7 +53,7 @@ struct ChangedUserTests {
         let app = try FeathersApp.sample(server) { ($0.refresh, $0.clock) = (.service("refresh-tokens"), clock) }
         try await app.authenticate(.local(email: "alice", password: "p"))
         // Without a connection, every call waits for the refresh that the first one has asked for.
-        let first = Task { await failure { try await app.service("messages").find() } }
+        let first = Task { await failure { try await app.service("messages").rawFind() } }
         try await server.transport.waitForRequest(number: 3)
         let write = Task {
             await failure { try await app.service("messages").create(["a": 1], params: Params(timeout: .seconds(60))) }
@@ -70,7 +71,7 @@ struct ChangedUserTests {
     func read(signsIn: Bool) async throws {
         let server = try Server()
         try await server.signIn("alice")
-        let read = Task { await failure { try await server.app.service("messages").find() } }
+        let read = Task { await failure { try await server.app.service("messages").rawFind() } }
         let write = Task { try await server.app.service("messages").create(["a": 1]) }
         try await server.transport.waitForRequest(number: 3)
         if signsIn { try await server.signIn("bob") } else { try await server.app.logOut() }
@@ -86,7 +87,7 @@ struct ChangedUserTests {
     func sameUser() async throws {
         let server = try Server()
         try await server.signIn("alice")
-        let read = Task { try await server.app.service("messages").find() }
+        let read = Task { try await server.app.service("messages").rawFind() }
         try await server.transport.waitForRequest(number: 2)
         server.gate.open()
         #expect(try await read.value == "alice")
@@ -102,10 +103,11 @@ struct WaitingTimeTests {
     func timeout() async throws {
         let server = SampleServer(holding: ["authentication"])
         let app = try FeathersApp.sample(server, storage: storage) { $0.clock = clock }
-        let call = Task { await failure { try await app.service("messages").find(params: Params(timeout: .milliseconds(500))) } }
+        let params = Params(timeout: .milliseconds(500))
+        let call = Task { await failure { try await app.service("messages").rawFind(params: params) } }
         try await clock.waitForSleepers(1)
         // Another caller waits longer.
-        let other = Task { try await app.service("messages").find(params: Params(timeout: .seconds(10))) }
+        let other = Task { try await app.service("messages").rawFind(params: Params(timeout: .seconds(10))) }
         try await clock.waitForSleepers(2)
         clock.advance(by: .milliseconds(500))
         let error = await call.value

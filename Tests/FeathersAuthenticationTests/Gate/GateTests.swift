@@ -1,6 +1,7 @@
 import FeathersAuthentication
 import FeathersCore
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("The gate", .timeLimit(.minutes(10)))
@@ -12,7 +13,7 @@ struct GateTests {
         let server = SampleServer(holding: ["authentication"])
         let app = try FeathersApp.sample(server, storage: stored())
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            for _ in 0..<1000 { group.addTask { try await app.service("messages").find() } }
+            for _ in 0..<1000 { group.addTask { try await app.service("messages").rawFind() } }
             try await server.transport.waitForRequest(number: 1)
             #expect(app.authentication == .authenticating)
             server.gates["authentication"]?.open()
@@ -29,7 +30,7 @@ struct GateTests {
         let server = SampleServer(holding: ["authentication"])
         try await withFeathersApp(try FeathersApp.sample(server, storage: stored())) { app in
             try await withThrowingTaskGroup(of: JSONValue.self) { group in
-                for _ in 0..<1000 { group.addTask { try await app.service("messages").find() } }
+                for _ in 0..<1000 { group.addTask { try await app.service("messages").rawFind() } }
                 try await server.transport.waitForRequest(number: 1)
                 server.gates["authentication"]?.open()
                 for try await answer in group { #expect(answer["authorization"] == "Bearer stored") }
@@ -42,7 +43,7 @@ struct GateTests {
     func nothingStored() async throws {
         let server = SampleServer()
         let app = try FeathersApp.sample(server)
-        for _ in 0..<3 { #expect(try await app.service("messages").find()["authorization"] == .null) }
+        for _ in 0..<3 { #expect(try await app.service("messages").rawFind()["authorization"] == .null) }
         #expect(server.requests(to: "authentication").isEmpty)
         #expect(app.authentication == .signedOut)
     }
@@ -67,13 +68,15 @@ struct GateTests {
         try await withThrowingTaskGroup(of: FeathersError?.self) { group in
             group.addTask { await failure { try await app.authenticate(.local(email: "a", password: "b")) } }
             try await server.transport.waitForRequest(number: 1)
-            for _ in 0..<10 { group.addTask { await failure { try await app.service("messages").find(params: params) } } }
+            for _ in 0..<10 {
+                group.addTask { await failure { try await app.service("messages").rawFind(params: params) } }
+            }
             try await clock.waitForSleepers(10)
             server.gates["authentication"]?.open()
             for try await error in group { #expect(error?.message == "Invalid login") }
         }
         #expect(server.requests(to: "messages").isEmpty)
-        #expect(try await app.service("messages").find()["authorization"] == .null)
+        #expect(try await app.service("messages").rawFind()["authorization"] == .null)
     }
 
     @Test(
@@ -93,14 +96,14 @@ struct GateTests {
         let storage = stored()
         let server = SampleServer(.init(failure: error))
         let app = try FeathersApp.sample(server, storage: storage)
-        let failed = await failure { try await app.service("messages").find() }
+        let failed = await failure { try await app.service("messages").rawFind() }
         #expect(failed?.code == error.code)
         // Whatever became of the sign-in: the call itself has not left.
         #expect(failed?.execution == .neverSent)
         #expect(app.authentication == .signedOut)
         #expect(try await storage.token(for: "feathers-jwt") == (removes ? nil : "stored"))
         server.change { $0.failure = nil }
-        #expect(try await app.service("messages").find()["authorization"] == (removes ? .null : "Bearer stored"))
+        #expect(try await app.service("messages").rawFind()["authorization"] == (removes ? .null : "Bearer stored"))
         #expect(server.requests(to: "authentication").count == (removes ? 1 : 2))
     }
 
@@ -111,7 +114,7 @@ struct GateTests {
         let storage = stored(token)
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage)
-        let error = await failure { try await app.service("messages").find() }
+        let error = await failure { try await app.service("messages").rawFind() }
         #expect(error?.code == .notAuthenticated)
         #expect(!"\(error as Any)".contains("Evil"))
         #expect(server.transport.requests.isEmpty)
@@ -123,8 +126,8 @@ struct GateTests {
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: stored())
         await app.service("authentication").use(
-            hooks: Hooks(after: [{ context in _ = try await context.app.service("profiles").find() }]))
-        _ = try await app.service("messages").find()
+            hooks: Hooks(after: [{ context in _ = try await context.app.service("profiles").rawFind() }]))
+        _ = try await app.service("messages").rawFind()
         #expect(server.transport.requests.map(\.path) == ["authentication", "profiles", "messages"])
     }
 }

@@ -2,6 +2,7 @@ import FeathersAuthentication
 import FeathersCore
 import FeathersSupport
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("The header of calls", .timeLimit(.minutes(10)))
@@ -12,7 +13,7 @@ struct HeaderTests {
     func callerWins(_ name: String) async throws {
         let server = SampleServer(.init(rejected: ["dGhlaXI="]))
         let app = try FeathersApp.sample(server, storage: storage)
-        _ = try await app.service("messages").find(params: Params(headers: [name: "Basic dGhlaXI=", "X-Own": "1"]))
+        _ = try await app.service("messages").rawFind(params: Params(headers: [name: "Basic dGhlaXI=", "X-Own": "1"]))
         #expect(server.requests(to: "messages").first?.params.headers == [name: "Basic dGhlaXI=", "X-Own": "1"])
     }
 
@@ -21,7 +22,8 @@ struct HeaderTests {
         let server = SampleServer(.init(rejected: ["theirs"]))
         let app = try FeathersApp.sample(server, storage: storage)
         try await app.reauthenticate()
-        let error = await failure { try await app.service("messages").find(params: Params(headers: ["Authorization": "Bearer theirs"])) }
+        let params = Params(headers: ["Authorization": "Bearer theirs"])
+        let error = await failure { try await app.service("messages").rawFind(params: params) }
         #expect(error?.code == .notAuthenticated)
         #expect(app.authentication.result?.accessToken == "stored")
         #expect(try await storage.token(for: "feathers-jwt") == "stored")
@@ -31,7 +33,7 @@ struct HeaderTests {
     func options() async throws {
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage) { ($0.header, $0.scheme) = ("X-Token", "") }
-        _ = try await app.service("messages").find(params: Params(headers: ["X-Own": "1"]))
+        _ = try await app.service("messages").rawFind(params: Params(headers: ["X-Own": "1"]))
         #expect(server.requests(to: "messages").first?.params.headers == ["X-Token": "stored", "X-Own": "1"])
     }
 
@@ -68,7 +70,7 @@ struct HeaderTests {
         do {
             let server = SampleServer()
             let app = try FeathersApp.sample(server, storage: storage)
-            _ = try await app.service("messages").find()
+            _ = try await app.service("messages").rawFind()
             try await withFeathersApp(app) { app in _ = try await app.authenticate(.local(email: "a", password: "p")) }
             (released, transport) = (app, server.transport)
         }

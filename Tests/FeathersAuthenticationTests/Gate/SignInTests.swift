@@ -1,6 +1,7 @@
 import FeathersAuthentication
 import FeathersCore
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("Signing in and out", .timeLimit(.minutes(10)))
@@ -110,7 +111,7 @@ struct SignInTests {
         #expect(try await storage.token(for: "feathers-jwt-refresh") == nil)
         let request = try #require(server.requests(to: "authentication").last)
         #expect(request.method == .remove && request.id == nil && request.params.headers == ["Authorization": "Bearer issued"])
-        #expect(try await app.service("messages").find()["authorization"] == .null)
+        #expect(try await app.service("messages").rawFind()["authorization"] == .null)
     }
 
     @Test(

@@ -60,11 +60,11 @@ extension RecordedAuthentication {
         case let call where call.hasPrefix("app.service('users').create("):
             return try await app.service("users").create(sentData)
         case "app.service('users').get(1)": return try await app.service("users").get(1)
-        case "app.service('secured').find()": return try await app.service("secured").find()
+        case "app.service('secured').find()": return try await app.service("secured").rawFind()
         case let call where call.hasPrefix("app.service('secured').create("):
             return try await app.service("secured").create(["top": "secret"])
         case let call where call.hasPrefix("{ const r = await app.service('echo').find()"):
-            return ["authorization": try await app.service("echo").find()["headers"]?["authorization"] ?? .null]
+            return ["authorization": try await app.service("echo").rawFind()["headers"]?["authorization"] ?? .null]
         case "app.logout()":
             try await app.logOut()
             return .null
@@ -80,10 +80,10 @@ extension RecordedAuthentication {
             return ["connected": false]
         case let call where call.hasPrefix("secured.find({ headers:"):
             let headers = ["Authorization": exchanges.first?.authorization ?? ""]
-            return try await app.service("secured").find(params: Params(headers: headers))
+            return try await app.service("secured").rawFind(params: Params(headers: headers))
         case let call where call.hasPrefix("app.service('echo').find({ headers:"):
             let headers = ["X-Custom": "yes", "Accept": "application/json;q=1"]
-            return try await app.service("echo").find(params: Params(headers: headers))["headers"] ?? .null
+            return try await app.service("echo").rawFind(params: Params(headers: headers))["headers"] ?? .null
         default: throw FeathersError(.notImplemented, "Nobody knows how to replay: \(call)")
         }
     }

@@ -1,6 +1,7 @@
 import Feathers
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @Suite("The file storage", .timeLimit(.minutes(10)))
@@ -145,10 +146,10 @@ struct FileTokenStorageTests {
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
             let server = SampleServer()
             let app = try FeathersApp.sample(server, storage: storage)
-            #expect(await failure { try await app.service("messages").find() }?.message.contains(path) == true)
+            #expect(await failure { try await app.service("messages").rawFind() }?.message.contains(path) == true)
             #expect(server.transport.requests.isEmpty)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-            #expect(try await app.service("messages").find()["authorization"] == "Bearer secret")
+            #expect(try await app.service("messages").rawFind()["authorization"] == "Bearer secret")
         }
     }
 

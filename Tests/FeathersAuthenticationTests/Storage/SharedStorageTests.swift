@@ -2,6 +2,7 @@ import Feathers
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 /// Several apps, as in several processes, share one storage while the server replaces refresh tokens.
@@ -64,7 +65,7 @@ import Testing
             for app in apps {
                 group.addTask {
                     // A call may be refused twice, because another app has used the token meanwhile.
-                    for _ in 1...50 { _ = try? await app.service("messages").find() }
+                    for _ in 1...50 { _ = try? await app.service("messages").rawFind() }
                 }
             }
         }
@@ -97,11 +98,11 @@ import Testing
             return try server.answer(request)
         }
         try await loser.reauthenticate()
-        _ = try await winner.service("messages").find()
-        async let call = loser.service("messages").find()
+        _ = try await winner.service("messages").rawFind()
+        async let call = loser.service("messages").rawFind()
         try await arrived.value()
         // The server replaces the token that is on its way to it.
-        _ = try await winner.service("messages").find()
+        _ = try await winner.service("messages").rawFind()
         server.state.withLock { $0.isUsed = false }
         gate.open()
         #expect(try await call == "ok")
@@ -124,7 +125,7 @@ import Testing
         }
         try await other.reauthenticate()
         server.state.withLock { $0.isUsed = true }
-        async let call = other.service("messages").find()
+        async let call = other.service("messages").rawFind()
         try await arrived.value()
         try? await leaving.logOut()
         gate.open()

@@ -1,5 +1,6 @@
 import Feathers
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("Storages that fail or are slow", .timeLimit(.minutes(10)))
@@ -45,7 +46,7 @@ struct StorageFailureTests {
         #expect(await failure { try await app.logOut() }?.message == "disk gone")
         #expect(app.authentication == .signedOut)
         #expect(server.requests(to: "authentication").last?.method == .remove)
-        #expect(try await app.service("messages").find()["authorization"] == .null)
+        #expect(try await app.service("messages").rawFind()["authorization"] == .null)
     }
 
     @Test("A token that is still being stored when the app logs out does not stay behind")

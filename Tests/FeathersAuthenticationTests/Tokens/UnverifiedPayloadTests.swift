@@ -11,8 +11,10 @@ struct UnverifiedPayloadTests {
         return try await app.authenticate(.jwt("x"))
     }
 
-    private struct Issuer: ServiceProtocol {
-        let token: String
+    private actor Issuer: ServiceProtocol {
+        private let token: String
+
+        init(token: String) { self.token = token }
 
         func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue { ["accessToken": .string(token)] }
     }

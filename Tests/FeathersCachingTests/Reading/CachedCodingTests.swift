@@ -3,7 +3,7 @@ import FeathersCore
 import FeathersTesting
 import Testing
 
-@Suite("Cached results of typed services", .timeLimit(.minutes(10)))
+@Suite("Cached results of services with a model", .timeLimit(.minutes(10)))
 struct CachedCodingTests {
     struct Item: Codable, Sendable, Equatable {
         var itemName: String

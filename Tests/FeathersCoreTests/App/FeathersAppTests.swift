@@ -4,8 +4,9 @@ import Testing
 
 @Suite("App")
 struct FeathersAppTests {
-    struct Named: ServiceProtocol {
-        let name: String
+    actor Named: ServiceProtocol {
+        nonisolated let name: String
+        init(name: String) { self.name = name }
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { .string(name) }
     }
 

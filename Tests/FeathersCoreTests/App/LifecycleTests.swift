@@ -3,10 +3,14 @@ import Testing
 
 @Suite("App life cycle")
 struct LifecycleTests {
-    struct Living: LifecycleService {
+    actor Living: ServiceProtocol, LifecycleService {
         let trace: Trace
         let name: String
-        var fails = false
+        let fails: Bool
+
+        init(trace: Trace, name: String, fails: Bool = false) {
+            (self.trace, self.name, self.fails) = (trace, name, fails)
+        }
 
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { .null }
 

@@ -2,6 +2,7 @@ import FeathersCore
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 // Signals belong to the whole process: SIGINT alone is sent here, while a stream listens for it.
@@ -30,13 +31,13 @@ struct ProcessSignalTests {
         app.use(backgroundWork: { _ in started.resolve(()) })
         async let running: Void = app.run(until: [.interrupt])
         try await started.value()
-        async let answer = app.service("slow").find()
+        async let answer = app.service("slow").rawFind()
         try await clock.waitForSleepers(1)
         kill(getpid(), SIGINT)
         for await health in app.healthUpdates() where health.state == .shuttingDown { break }
         // The default action is back.
         #expect(signal(SIGINT, SIG_DFL) == nil)
-        await #expect { try await app.service("slow").find() } throws: { FeathersError.Code.unavailable ~= $0 }
+        await #expect { try await app.service("slow").rawFind() } throws: { FeathersError.Code.unavailable ~= $0 }
         clock.advance(by: .seconds(1))
         #expect(try await answer == "finished")
         try await running
@@ -55,7 +56,7 @@ struct ProcessSignalTests {
             app.use(backgroundWork: { _ in started.resolve(()) })
             async let running: Void = app.run(until: [.interrupt, .terminate], shutDownWithin: .seconds(30))
             try? await started.value()
-            async let _ = app.service("slow").find()
+            async let _ = app.service("slow").rawFind()
             kill(getpid(), SIGINT)
             kill(getpid(), SIGTERM)
             try? await running

@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersSupport
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("Shutting an app down", .timeLimit(.minutes(10)))
@@ -16,9 +17,11 @@ struct ShutdownTests {
         return app
     }
 
-    struct Waiting: ServiceProtocol {
+    actor Waiting: ServiceProtocol {
         let begun: Promise<Void>
         let mayEnd: Promise<Void>
+
+        init(begun: Promise<Void>, mayEnd: Promise<Void>) { (self.begun, self.mayEnd) = (begun, mayEnd) }
 
         func find(_ params: Params) async throws -> JSONValue { "here" }
 
@@ -56,7 +59,7 @@ struct ShutdownTests {
     @Test("What a call under way calls in turn is let in")
     func nested() async throws {
         let app = try await app()
-        await app.service("waiting").use(hooks: Hooks(after: [{ $0.result = try await app.service("others").find() }]))
+        await app.service("waiting").use(hooks: Hooks(after: [{ $0.result = try await app.service("others").rawFind() }]))
         async let call = app.service("waiting").get(1)
         try await begun.value()
         app.beginShutdown(within: .seconds(600))
@@ -110,7 +113,7 @@ struct ShutdownTests {
     func again() async throws {
         let app = try await app()
         await app.shutDown(within: .zero)
-        let found = try await withFeathersApp(app) { app in try await app.service("others").find() }
+        let found = try await withFeathersApp(app) { app in try await app.service("others").rawFind() }
         #expect(found == "here")
         app.beginShutdown(within: .zero)
         try await app.run()

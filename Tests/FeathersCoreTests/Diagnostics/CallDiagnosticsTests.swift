@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersTesting
 import Synchronization
+import TestBackend
 import Testing
 
 @Suite("The report of a call", .timeLimit(.minutes(10)))
@@ -59,7 +60,7 @@ struct CallDiagnosticsTests {
         ])
     func levels(_ ending: Ending) async throws {
         transport.stub("m", with: ending.stub)
-        _ = try? await app(levels: DiagnosticLevels(.info)).service("m").find()
+        _ = try? await app(levels: DiagnosticLevels(.info)).service("m").rawFind()
         #expect(ledger.events.map(\.level) == [ending.level])
         #expect(ledger.events.map(\.timeless) == [ending.message])
     }
@@ -73,12 +74,12 @@ struct CallDiagnosticsTests {
         app.use(diagnostics: ledger, verbosity: .verbose())
         let ofService = Ledger()
         await service.use(hooks: .logging(to: ofService))
-        #expect(try await service.find() == "mended")
+        #expect(try await service.rawFind() == "mended")
         #expect(ledger.events.map(\.timeless) == ["find broken ok"])
         #expect(ledger.events[0][.result] == "\"mended\"")
         // One call, whoever hears of it.
         #expect(ofService.events.map(\.callID) == ledger.events.map(\.callID))
-        _ = try await app.service("messages").find()
+        _ = try await app.service("messages").rawFind()
         #expect(ofService.events.count == 1 && ledger.events.count == 2)
     }
 
@@ -88,7 +89,7 @@ struct CallDiagnosticsTests {
         transport.stub("m", with: .cycle([.error(FeathersError(.unavailable, "Busy")), .value(1)]))
         let app = app()
         app.use(hooks: .retrying(pause: .seconds(1), clock: clock))
-        async let call = app.service("m").find()
+        async let call = app.service("m").rawFind()
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         _ = try await call
@@ -98,15 +99,15 @@ struct CallDiagnosticsTests {
         #expect(events[0].message == "find m")
         #expect(events[1].message.hasPrefix("find m will be retried in "))
         #expect(events.map { $0[.attempt] } == [nil, 2, 2])
-        _ = try await app.service("another").find()
+        _ = try await app.service("another").rawFind()
         #expect(ledger.events.last?.callID != events[0].callID)
     }
 
     @Test("names the call it was made in")
     func nested() async throws {
         let app = app(levels: DiagnosticLevels(.info))
-        await app.service("outer").use(hooks: Hooks(before: [{ _ = try await $0.app.service("inner").find() }]))
-        _ = try await app.service("outer").find()
+        await app.service("outer").use(hooks: Hooks(before: [{ _ = try await $0.app.service("inner").rawFind() }]))
+        _ = try await app.service("outer").rawFind()
         let (inner, outer) = (ledger.events[0], ledger.events[1])
         #expect(inner.timeless == "find inner ok" && outer.timeless == "find outer ok")
         #expect(inner[.parent] == outer.callID.map { "\($0)" })
@@ -126,7 +127,7 @@ struct CallDiagnosticsTests {
                     Diagnostics.current.log(.warning, "mine", "\(asked.add(1, ordering: .relaxed))")
                 }
             ]))
-        _ = try await app.service("m").find()
+        _ = try await app.service("m").rawFind()
         #expect(ledger.messages == ["hit for Bearer <redacted>"])
         #expect(ledger.events[0].description == "hit for Bearer <redacted> key=k userToken=<redacted>")
         #expect(ledger.events[0].callID != nil)
@@ -157,7 +158,9 @@ struct CallDiagnosticsTests {
         let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
         transport.stub(
             "m", with: .error(FeathersError(.badRequest, "The token \(jwt) is bad; Bearer s3cret", data: ["password": "s3cret"])))
-        let query = Query(["password": "s3cret", "user.resetToken": "s3cret", "$or": [["client-secret": "s3cret"]], "note": .string(jwt)])
+        let query = Query<JSONValue>([
+            "password": "s3cret", "user.resetToken": "s3cret", "$or": [["client-secret": "s3cret"]], "note": .string(jwt),
+        ])
         _ = try? await app(verbosity: .verbose()).service("m").get(ServiceID(jwt), query: query)
         #expect(ledger.events.count == 2)
         #expect(!ledger.text.contains("s3cret") && !ledger.text.contains("eyJ"))
@@ -168,7 +171,7 @@ struct CallDiagnosticsTests {
     func off() async throws {
         let app = app(levels: DiagnosticLevels(nil, [.http: nil]))
         #expect(app.hooks.isEmpty)
-        _ = try await app.service("m").find()
+        _ = try await app.service("m").rawFind()
         #expect(ledger.events.isEmpty)
     }
 
@@ -176,7 +179,7 @@ struct CallDiagnosticsTests {
     func concurrency() async throws {
         let app = app(levels: DiagnosticLevels(.info))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<500 { group.addTask { _ = try await app.service("m").find() } }
+            for _ in 0..<500 { group.addTask { _ = try await app.service("m").rawFind() } }
             try await group.waitForAll()
         }
         #expect(Set(ledger.events.compactMap(\.callID)).count == 500)

@@ -82,9 +82,9 @@ struct ErrorReasonTests {
         var params = Params()
         params.skipsUndecodableRecords = true
         #expect(try await messages.find(params: params).map(\.id) == [1])
-        var pages: [ServicePage<Message>] = []
+        var pages: [Page<Message>] = []
         for try await page in messages.pages(params: params) { pages.append(page) }
-        #expect(pages.map { $0.records.map(\.id) } == [[1]])
+        #expect(pages.map { $0.data.map(\.id) } == [[1]])
         #expect(ledger.events.count == 2 && ledger.messages.allSatisfy { $0.contains("Record at index 1 (id 500)") })
         #expect(!ledger.text.contains("s3cret"))
     }
@@ -157,7 +157,7 @@ struct ErrorReasonTests {
 
     @Test("A method that a service of this process has with other labels is no method, which the error explains")
     func mislabelled() async throws {
-        struct Mislabelled: ServiceProtocol {
+        actor Mislabelled: ServiceProtocol {
             func get(id: ServiceID, _ params: Params) async throws -> JSONValue { .null }
         }
         let app = FeathersApp()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The markers of missing events", .timeLimit(.minutes(10)))
 struct GapPositionTests {
-    private struct Nothing: ServiceProtocol {
+    private actor Nothing: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { .null }
     }
 
@@ -26,14 +26,14 @@ struct GapPositionTests {
         return (read, missing)
     }
 
-    private func emit(_ last: Int64, from service: UntypedService) {
+    private func emit(_ last: Int64, from service: Service<JSONValue>) {
         for number in 1...last { service.emit("n", .integer(number)) }
     }
 
     @Test("stand where events are missing, also when more go missing between a marker and the event after it")
     func betweenMarkerAndEvent() async throws {
         let service = try await FeathersApp().use(Nothing(), at: "n")
-        let stream = service.deliveries(["n"], bufferingNewest: 2)
+        let stream = service.eventDeliveries(["n"], bufferingNewest: 2)
         for number in 1...3 { service.emit("n", .integer(Int64(number))) }
         var deliveries = stream.makeAsyncIterator()
         guard case .gap(let gap)? = await deliveries.next(), case .overflow(dropped: 1) = gap.reason else {
@@ -55,7 +55,7 @@ struct GapPositionTests {
     @Test("are exact while events come faster than they are read")
     func racing() async throws {
         let service = try await FeathersApp().use(Nothing(), at: "n")
-        let deliveries = service.deliveries(["n"], bufferingNewest: 3)
+        let deliveries = service.eventDeliveries(["n"], bufferingNewest: 3)
         let last: Int64 = 200_000
         async let emitting: Void = emit(last, from: service)
         let (read, missing) = await read(deliveries, to: last)

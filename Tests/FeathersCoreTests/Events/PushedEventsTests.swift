@@ -22,7 +22,7 @@ struct PushedEventsTests {
         (second, reader) = (nil, nil)
         sink.receive(Self.event(3))
         for id in 1...3 { #expect(await first.next() == .integer(Int64(id))) }
-        #expect(messages.actor.events.load.subscribers == 1)
+        #expect(messages.registered.events.load.subscribers == 1)
     }
 
     @Test("find services that were used after the first event")

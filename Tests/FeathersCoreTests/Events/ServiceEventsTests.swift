@@ -5,13 +5,13 @@ import Testing
 @Suite("Service events")
 struct ServiceEventsTests {
     /// Answers every method with its data, `remove` with the id.
-    struct Echo: ServiceProtocol {
+    actor Echo: ServiceProtocol {
         func respond(to request: ServiceRequest) async throws -> ServiceResponse {
             ServiceResponse(request.data ?? request.id?.json ?? [1, 2])
         }
     }
 
-    static func echo(_ options: ServiceOptions = ServiceOptions()) async throws -> UntypedService {
+    static func echo(_ options: ServiceOptions = ServiceOptions()) async throws -> Service<JSONValue> {
         try await FeathersApp().use(Echo(), at: "echo", options: options)
     }
 
@@ -117,7 +117,7 @@ struct ServiceEventsTests {
     @Test("A slow reader loses the oldest events, and is told how many and where")
     func overflow() async throws {
         let echo = try await Self.echo()
-        var deliveries = echo.deliveries(["n"], bufferingNewest: 2).makeAsyncIterator()
+        var deliveries = echo.eventDeliveries(["n"], bufferingNewest: 2).makeAsyncIterator()
         for number in 1...5 { echo.emit("n", .integer(Int64(number))) }
         guard case .gap(let gap)? = await deliveries.next(), case .overflow(dropped: 3) = gap.reason else {
             Issue.record("the gap comes first")
@@ -179,14 +179,14 @@ struct ServiceEventsTests {
         let app = FeathersApp()
         let warnings = Warnings()
         app.use(diagnostics: .closure { event in warnings.add(event) }, levels: DiagnosticLevels(.warning))
-        let echo = TypedService(try await app.use(Echo(), at: "echo"), of: Note.self)
+        let echo = try await app.use(Echo(), at: "echo").of(Note.self)
         let changes = echo.changes()
         let deliveries = echo.deliveries()
         let typing = echo.events("typing", as: Int.self)
-        echo.untyped.emit(.created, ["text": "a"])
-        echo.untyped.emit(.patched, ["text": 7])
-        echo.untyped.emit(.removed, ["text": "a"])
-        echo.untyped.emit("typing", 3)
+        echo.json.emit(.created, ["text": "a"])
+        echo.json.emit(.patched, ["text": 7])
+        echo.json.emit(.removed, ["text": "a"])
+        echo.json.emit("typing", 3)
         #expect(await changes.taking(2) == [.created(Note(text: "a")), .removed(Note(text: "a"))])
         #expect(warnings.messages.count == 1)
         #expect(warnings.messages.first?.contains("'patched' of service 'echo'") == true)

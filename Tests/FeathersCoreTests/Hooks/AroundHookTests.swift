@@ -49,7 +49,7 @@ struct AroundHookTests {
 
     @Test("Task-local values set around next reach the method")
     func taskLocals() async throws {
-        struct Reader: ServiceProtocol {
+        actor Reader: ServiceProtocol {
             @TaskLocal static var request = "none"
             func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { .string(Self.request) }
         }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Hook context")
 struct HookContextTests {
-    struct Notes: ServiceProtocol {
+    actor Notes: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
             ["id": id.json, "query": .object(params.query.json)]
         }

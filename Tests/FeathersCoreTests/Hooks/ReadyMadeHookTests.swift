@@ -6,7 +6,7 @@ import Testing
 @Suite("Ready-made hooks")
 struct ReadyMadeHookTests {
     /// A service of an app whose transport answers as told.
-    static func service(_ answer: @escaping StubTransport.Responder) -> (service: UntypedService, transport: StubTransport) {
+    static func service(_ answer: @escaping StubTransport.Responder) -> (service: Service<JSONValue>, transport: StubTransport) {
         let transport = StubTransport(answer)
         return (FeathersApp(transport: transport).service("messages"), transport)
     }

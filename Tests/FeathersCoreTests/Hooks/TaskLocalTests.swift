@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersTesting
 import Synchronization
+import TestBackend
 import Testing
 
 @Suite("Task-local values set in an around hook")
@@ -9,8 +10,10 @@ struct TaskLocalTests {
         @TaskLocal static var parent: String?
     }
 
-    private struct Watching: ServiceProtocol {
+    private actor Watching: ServiceProtocol {
         let seen: @Sendable (String) -> Void
+
+        init(seen: @escaping @Sendable (String) -> Void) { self.seen = seen }
 
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
             seen("method \(Trace.parent ?? "-")")
@@ -76,7 +79,7 @@ struct TaskLocalTests {
             hooks: Hooks(
                 around: [Self.around],
                 before: [{ context in if let parent = Trace.parent { context.params.headers["traceparent"] = parent } }]))
-        _ = try await app.service("m").find()
+        _ = try await app.service("m").rawFind()
         #expect(transport.requests[0].params.headers == ["traceparent": "trace-1"])
     }
 }

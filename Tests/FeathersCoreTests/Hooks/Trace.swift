@@ -42,9 +42,11 @@ final class Trace: Sendable {
 }
 
 /// Writes its method down and answers, or fails when told to.
-struct TracedService: ServiceProtocol {
+actor TracedService: ServiceProtocol {
     let trace: Trace
-    var failure: FeathersError?
+    let failure: FeathersError?
+
+    init(trace: Trace, failure: FeathersError? = nil) { (self.trace, self.failure) = (trace, failure) }
 
     func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
         trace.add("METHOD")

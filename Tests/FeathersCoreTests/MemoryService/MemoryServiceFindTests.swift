@@ -50,7 +50,7 @@ struct MemoryServiceFindTests {
     }
 
     struct PageExample: Sendable {
-        let query: Query
+        let query: Query<JSONValue>
         let limit: JSONValue
         var skip: JSONValue = 0
         let ids: [JSONValue]
@@ -94,7 +94,7 @@ struct MemoryServiceFindTests {
         #expect(ids(page) == [3, 4, 5, 6])
     }
 
-    static let lists: [(Query, [JSONValue])] = [
+    static let lists: [(Query<JSONValue>, [JSONValue])] = [
         ([:], [1, 2, 3, 4, 5, 6]),
         (.limit(0), []),
         (.limit(2).skip(1), [2, 3]),
@@ -105,7 +105,7 @@ struct MemoryServiceFindTests {
     ]
 
     @Test("Without pages a list is an array", arguments: lists)
-    func list(query: Query, expected: [JSONValue]) async throws {
+    func list(query: Query<JSONValue>, expected: [JSONValue]) async throws {
         let list = try await MemoryService(records: Self.numbers).find(Params(query: query))
         #expect(list.array != nil)
         #expect(ids(list) == expected)

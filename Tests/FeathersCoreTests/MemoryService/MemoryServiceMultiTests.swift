@@ -35,7 +35,7 @@ struct MemoryServiceMultiTests {
     @Test("remove ignores pages and answers with what it removed")
     func remove() async throws {
         let service = service()
-        let query = Query.where("n", .isAtMost(3)).limit(1).selecting("id")
+        let query = Query.where("n", .lessThanOrEqual(3)).limit(1).selecting("id")
         #expect(try await service.remove(nil, Params(query: query)) == [["id": 1], ["id": 2], ["id": 3]])
         #expect(await service.count == 2)
         #expect(try await service.remove(nil, Params()).array?.count == 2)

@@ -28,7 +28,7 @@ struct ServicePagesTests {
         return (FeathersApp(transport: stub), stub)
     }
 
-    private func ids(_ pages: ServicePages<JSONValue>) async throws -> [Int64] {
+    private func ids(_ pages: Pages<JSONValue>) async throws -> [Int64] {
         var ids: [Int64] = []
         for try await record in pages.records { ids.append(record["id"]?.integer ?? 0) }
         return ids
@@ -37,7 +37,7 @@ struct ServicePagesTests {
     @Test("hold every record once, in order", arguments: ways)
     func everyRecord(way: Way) async throws {
         let messages = try await service(way.pagination).app.service("messages")
-        func pages(_ query: Query) -> ServicePages<JSONValue> {
+        func pages(_ query: Query<JSONValue>) -> Pages<JSONValue> {
             messages.pages(query, of: way.size, keyedBy: way.key, prefetching: way.prefetch)
         }
         #expect(try await ids(pages(Query())) == Array(1...10))
@@ -56,13 +56,13 @@ struct ServicePagesTests {
         var seen: [[Int?]] = []
         var fractions: [Double?] = []
         for try await page in messages.pages(of: 4) {
-            seen.append([page.records.count, page.position, page.expected, page.total])
+            seen.append([page.count, page.skip, page.total])
             fractions.append(page.fraction)
         }
-        #expect(seen == [[4, 0, 10, 10], [4, 4, 10, 10], [2, 8, 10, 10]])
+        #expect(seen == [[4, 0, 10], [4, 4, 10], [2, 8, 10]])
         #expect(fractions == [0.4, 0.8, 1])
         var limited = messages.pages(.limit(3), of: 2).makeAsyncIterator()
-        #expect(try await limited.next()?.expected == 3)
+        #expect(try await limited.next()?.total == 10)
         var unpaged = try await service(nil).app.service("messages").pages(of: 4).makeAsyncIterator()
         #expect(try await unpaged.next()?.fraction == nil)
         var empty = messages.pages(.where("rank", 77)).makeAsyncIterator()
@@ -91,8 +91,8 @@ struct ServicePagesTests {
         var keyedPages = messages.pages(.sorted(by: "rank"), of: 3, keyedBy: "id").makeAsyncIterator()
         var countedPages = messages.pages(.sorted(by: "rank"), of: 3).makeAsyncIterator()
         while let page = try await keyedPages.next() {
-            keyed += page.records.compactMap { $0["id"]?.integer }
-            counted += try await countedPages.next()?.records.compactMap { $0["id"]?.integer } ?? []
+            keyed += page.data.compactMap { $0["id"]?.integer }
+            counted += try await countedPages.next()?.data.compactMap { $0["id"]?.integer } ?? []
             try await messages.create(["rank": -1])
         }
         #expect(keyed == Array(1...10))
@@ -104,10 +104,10 @@ struct ServicePagesTests {
         let messages = try await service(nil).app.service("messages")
         var pages = messages.pages(.sorted(by: "rank").selecting("text"), of: 3, keyedBy: "id").makeAsyncIterator()
         _ = try await pages.next()
-        #expect(try await pages.next()?.records.first == ["text": "x", "id": 4])
+        #expect(try await pages.next()?.first == ["text": "x", "id": 4])
     }
 
-    @Test("are models of a typed service")
+    @Test("are models of a service with a model")
     func typed() async throws {
         struct Message: Codable, Sendable { var id: Int }
         let messages = try await service(nil).app.service("messages", of: Message.self)

@@ -12,7 +12,7 @@ struct LongNumberTests {
 
     private static let ids = ["12345678901234567890123", "12345678901234567890124", "18446744073709551615"]
 
-    private func accounts() async throws -> TypedService<Account> {
+    private func accounts() async throws -> Service<Account> {
         let app = FeathersApp()
         let records = try Self.ids.map { id -> JSONObject in
             ["id": try JSONValue(parsing: id), "balance": try JSONValue(parsing: "0.1234567890123456789"), "views": 1]
@@ -26,7 +26,7 @@ struct LongNumberTests {
         let accounts = try await accounts()
         let id = try #require(Decimal(string: Self.ids[1]))
         #expect(try await accounts.get(id).id == id)
-        #expect(try await accounts.untyped.get(UInt64.max)["id"]?.description == Self.ids[2])
+        #expect(try await accounts.json.get(UInt64.max)["id"]?.description == Self.ids[2])
         #expect(try await accounts.find(.where("id", id)).data.map(\.id) == [id])
         #expect(try await accounts.find(.where("id", UInt64.max)).data.count == 1)
         try await accounts.remove(id)
@@ -42,7 +42,7 @@ struct LongNumberTests {
         let id = try #require(Decimal(string: Self.ids[0]))
         let account = try await accounts.update(
             id, with: Account(id: id, balance: try #require(Decimal(string: "99999999999999999999.99")), views: .max))
-        let json = try await accounts.untyped.get(id)
+        let json = try await accounts.json.get(id)
         #expect(account.views == .max && json["views"]?.description == "18446744073709551615")
         #expect(json["balance"]?.description == "99999999999999999999.99")
     }

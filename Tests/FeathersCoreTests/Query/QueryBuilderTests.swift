@@ -5,10 +5,10 @@ import Testing
 @Suite("Query building")
 struct QueryBuilderTests {
     struct Example: Sendable {
-        let query: Query
+        let query: Query<JSONValue>
         let json: JSONValue
 
-        init(_ query: Query, _ json: JSONValue) {
+        init(_ query: Query<JSONValue>, _ json: JSONValue) {
             self.query = query
             self.json = json
         }
@@ -25,12 +25,12 @@ struct QueryBuilderTests {
         Example(.where("id", ServiceID(7)), ["id": 7]),
         Example(.where("id", UInt64.max), ["id": UInt64.max.queryValue]),
         Example(.where("a", .equals(nil)), ["a": nil]),
-        Example(.where("a", .isNot(nil)), ["a": ["$ne": nil]]),
-        Example(.where("a", .isNot(1)), ["a": ["$ne": 1]]),
+        Example(.where("a", .notEquals(nil)), ["a": ["$ne": nil]]),
+        Example(.where("a", .notEquals(1)), ["a": ["$ne": 1]]),
         Example(.where("a", .greaterThan(1)), ["a": ["$gt": 1]]),
-        Example(.where("a", .isAtLeast(1)), ["a": ["$gte": 1]]),
+        Example(.where("a", .greaterThanOrEqual(1)), ["a": ["$gte": 1]]),
         Example(.where("a", .lessThan(1)), ["a": ["$lt": 1]]),
-        Example(.where("a", .isAtMost("z")), ["a": ["$lte": "z"]]),
+        Example(.where("a", .lessThanOrEqual("z")), ["a": ["$lte": "z"]]),
         Example(.where("a", .isIn([1, 2])), ["a": ["$in": [1, 2]]]),
         Example(.where("a", .isIn(1...3)), ["a": ["$in": [1, 2, 3]]]),
         Example(.where("a", .isIn(["x", 1, nil])), ["a": ["$in": ["x", 1, nil]]]),
@@ -47,30 +47,30 @@ struct QueryBuilderTests {
     static let combinations: [Example] = [
         Example(.where("n", .greaterThan(1)).where("n", .lessThan(3)), ["n": ["$gt": 1, "$lt": 3]]),
         Example(
-            .where("n", .isNot(1)).where("n", .isNot(2)).where("n", .isNot(3)),
+            .where("n", .notEquals(1)).where("n", .notEquals(2)).where("n", .notEquals(3)),
             ["n": ["$ne": 1], "$and": [["n": ["$ne": 2]], ["n": ["$ne": 3]]]]),
         Example(.where("n", 1).where("n", .greaterThan(0)), ["n": 1, "$and": [["n": ["$gt": 0]]]]),
         Example(.where("n", .greaterThan(0)).where("n", 1), ["n": ["$gt": 0], "$and": [["n": 1]]]),
         Example(.where("n", 1).where("n", 2), ["n": 1, "$and": [["n": 2]]]),
-        Example(.where("n", ["x": 1]).where("n", .isNot(2)), ["n": ["x": 1], "$and": [["n": ["$ne": 2]]]]),
-        Example(.any(of: [["a": 1], .where("b", .isNot(2))]), ["$or": [["a": 1], ["b": ["$ne": 2]]]]),
+        Example(.where("n", ["x": 1]).where("n", .notEquals(2)), ["n": ["x": 1], "$and": [["n": ["$ne": 2]]]]),
+        Example(.any(of: [["a": 1], .where("b", .notEquals(2))]), ["$or": [["a": 1], ["b": ["$ne": 2]]]]),
         Example(.any(of: [["a": 1]]).any(of: [["b": 1]]), ["$or": [["a": 1]], "$and": [["$or": [["b": 1]]]]]),
         Example(.all(of: [["a": 1], .any(of: [["b": 2]])]), ["$and": [["a": 1], ["$or": [["b": 2]]]]]),
         Example(.all(of: [["a": 1]]).all(of: [["b": 1]]), ["$and": [["a": 1], ["b": 1]]]),
         Example(.where("n", ["$gt": 1]).where("n", ["$lt": 3]), ["n": ["$gt": 1, "$lt": 3]]),
         Example(.where("n", 1).where("n", 1), ["n": 1]),
         Example(
-            .any(of: [.all(of: [.where("n", .isAtLeast(1)), .where("n", .lessThan(3))]), ["a": 1]]),
+            .any(of: [.all(of: [.where("n", .greaterThanOrEqual(1)), .where("n", .lessThan(3))]), ["a": 1]]),
             ["$or": [["n": ["$gte": 1, "$lt": 3]], ["a": 1]]]),
         Example(.any(of: [.all(of: [["a": 1], .any(of: [["b": 1]])])]), ["$or": [["a": 1, "$or": [["b": 1]]]]]),
         Example(
-            .any(of: [.where("n", .isNot(1)).where("n", .isNot(2))]),
+            .any(of: [.where("n", .notEquals(1)).where("n", .notEquals(2))]),
             ["$or": [["n": ["$ne": 1], "$and": [["n": ["$ne": 2]]]]]]),
         Example(.any(of: [.all(of: [])]), ["$or": [["$and": []]]]),
         Example(
-            .where("n", .isAtLeast(1)).joined(with: .where("n", .lessThan(3)).where("a", 1)),
+            .where("n", .greaterThanOrEqual(1)).joined(with: .where("n", .lessThan(3)).where("a", 1)),
             ["n": ["$gte": 1, "$lt": 3], "a": 1]),
-        Example(.where("n", 1).joined(with: .where("n", .isNot(3))), ["n": 1, "$and": [["n": ["$ne": 3]]]]),
+        Example(.where("n", 1).joined(with: .where("n", .notEquals(3))), ["n": 1, "$and": [["n": ["$ne": 3]]]]),
         Example(.limit(10).skip(20), ["$limit": 10, "$skip": 20]),
         Example(.limit(10).limit(5), ["$limit": 5]),
         Example(.selecting("id", "text").selecting("id", "n"), ["$select": ["id", "text", "n"]]),

@@ -4,7 +4,7 @@ import Testing
 @Suite("Refusal of queries that are not Feathers'")
 struct QueryMatcherRefusalTests {
     struct Refusal: Sendable {
-        let query: Query
+        let query: Query<JSONValue>
         let message: String
         var data: JSONValue?
     }

@@ -3,11 +3,11 @@ import Testing
 
 /// What FeathersJS' memory service answers, value by value.
 struct MatchingCase: Sendable, CustomTestStringConvertible {
-    let query: Query
+    let query: Query<JSONValue>
     let record: JSONValue
     let matches: Bool
 
-    init(_ query: Query, _ record: JSONValue, _ matches: Bool) {
+    init(_ query: Query<JSONValue>, _ record: JSONValue, _ matches: Bool) {
         self.query = query
         self.record = record
         self.matches = matches

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Query sorting")
 struct QuerySorterTests {
-    private func sort(_ query: Query, _ records: [JSONValue]) throws -> [JSONValue] {
+    private func sort(_ query: Query<JSONValue>, _ records: [JSONValue]) throws -> [JSONValue] {
         try #require(try QuerySorter(query)).sorted(records)
     }
 

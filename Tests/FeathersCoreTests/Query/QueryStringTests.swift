@@ -4,10 +4,10 @@ import Testing
 @Suite("Query strings")
 struct QueryStringTests {
     struct Example: Sendable {
-        let query: Query
+        let query: Query<JSONValue>
         let text: String
 
-        init(_ query: Query, _ text: String) {
+        init(_ query: Query<JSONValue>, _ text: String) {
             self.query = query
             self.text = text
         }
@@ -28,7 +28,7 @@ struct QueryStringTests {
         Example(["$sort": [:], "a": 1], "a=1"),
         Example(.where("n", .isIn([1, 2])).limit(0), "n%5B%24in%5D%5B0%5D=1&n%5B%24in%5D%5B1%5D=2&%24limit=0"),
         Example(
-            .any(of: [["a": 1], .where("b.c", .isNot(nil))]).sorted(by: "a", .descending).selecting("a"),
+            .any(of: [["a": 1], .where("b.c", .notEquals(nil))]).sorted(by: "a", .descending).selecting("a"),
             "%24or%5B0%5D%5Ba%5D=1&%24or%5B1%5D%5Bb.c%5D%5B%24ne%5D=&%24sort%5Ba%5D=-1&%24select%5B0%5D=a"),
         Example(["a": ["b": ["c": ["d": ["e": ["f": 1]]]]]], "a%5Bb%5D%5Bc%5D%5Bd%5D%5Be%5D%5Bf%5D=1"),
         Example(["__proto__": ["x": 1], "toString": "z"], "__proto__%5Bx%5D=1&toString=z"),
@@ -52,7 +52,7 @@ struct QueryStringTests {
     }
 
     struct Refusal: Sendable {
-        let query: Query
+        let query: Query<JSONValue>
         var options = QueryStringOptions()
         let words: [String]
     }

@@ -11,7 +11,7 @@ struct JSONArgumentsTests {
         var age: Int?
     }
 
-    static func people() async throws -> TypedService<Person> {
+    static func people() async throws -> Service<Person> {
         let app = FeathersApp()
         try await app.use(MemoryService(multi: .all), at: "people")
         return app.service("people", of: Person.self)
@@ -41,17 +41,17 @@ struct JSONArgumentsTests {
     func literals() async throws {
         let people = try await Self.people()
         let (name, age, nickname, tags): (String, Int, String?, [String]) = ("Ada", 36, nil, ["math"])
-        let created = try await people.untyped.create([
+        let created = try await people.json.create([
             "name": name, "age": age, "nickname": nickname, "address": ["city": name], "tags": tags,
         ])
         #expect("\(created)".hasPrefix(#"{"name":"Ada","age":36,"nickname":null,"address":{"city":"Ada"},"tags":["math"]"#))
         let ada = try await people.patch(created.id, with: ["age": age + 1])
         #expect(ada.age == 37)
-        #expect(try await people.untyped.update(created.id, with: ["name": name, "age": age])["nickname"] == nil)
+        #expect(try await people.json.update(created.id, with: ["name": name, "age": age])["nickname"] == nil)
         #expect(try await people.update(created.id, with: ["name": name, "age": age]).name == "Ada")
         #expect(try await people.create(["name": name, "age": age]).age == 36)
         #expect(try await people.patchAll(query: .where("age", 36), with: ["age": age - 1, "name": name]).count == 2)
-        #expect(try await people.untyped.patchAll(query: .where("age", 35), with: ["age": age, "name": name]).array?.count == 2)
+        #expect(try await people.json.patchAll(query: .where("age", 35), with: ["age": age, "name": name]).count == 2)
     }
 
     @Test("A variable that JSON cannot express is named, and dates have the format of the service")
@@ -104,10 +104,10 @@ struct JSONArgumentsTests {
         try await people.call("typing", with: ["user": "ada"])
         try await people.call("typing", with: ["user": "ada", "count": 2])
         try await people.call("greet", with: Person(name: "Ada"))
-        let echoed: Person = try await people.call("echo", with: ["name": "Ada", "age": 36])
+        let echoed = try await people.call("echo", with: ["name": "Ada", "age": 36], returning: Person.self)
         #expect(echoed == Person(name: "Ada", age: 36))
         #expect(try await people.call("echo", with: Person(name: "Ada"), returning: Person.self) == Person(name: "Ada"))
-        let nothing: JSONValue = try await people.call("ping")
+        let nothing = try await people.call("ping")
         #expect(nothing == .null)
     }
 }

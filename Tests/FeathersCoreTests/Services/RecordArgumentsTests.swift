@@ -12,7 +12,7 @@ struct RecordArgumentsTests {
 
     struct Key: RawRepresentable, Codable, Hashable, Sendable, ServiceIDConvertible { var rawValue: UInt16 }
 
-    static func notes(_ options: MemoryService = MemoryService(startID: 1)) async throws -> TypedService<Note> {
+    static func notes(_ options: MemoryService = MemoryService(startID: 1)) async throws -> Service<Note> {
         let app = FeathersApp()
         try await app.use(options, at: "notes")
         return app.service("notes", of: Note.self)
@@ -37,7 +37,7 @@ struct RecordArgumentsTests {
         let note = Note(text: "new")
         for call: @Sendable () async throws -> Void in [
             { try await notes.update(note) }, { try await notes.patch(note, with: ["text": "x"]) }, { try await notes.remove(note) },
-            { _ = try await notes.get(note.id) }, { try await notes.untyped.remove(note.id) },
+            { _ = try await notes.get(note.id) }, { try await notes.json.remove(note.id) },
         ] {
             let error = try await #require(throws: FeathersError.self) { try await call() }
             #expect(error.code == .badRequest && error.execution == .neverSent)
@@ -67,13 +67,13 @@ struct RecordArgumentsTests {
             try await notes.create(contentsOf: ["a", "b", "c"].map { Note(text: $0) })
             #expect(try await notes.first(.sorted(by: "text", .descending))?.text == "c")
             #expect(try await notes.count() == 3)
-            #expect(try await notes.count(.where("text", .isNot("a")).limit(1).skip(1)) == 2)
+            #expect(try await notes.count(.where("text", .notEquals("a")).limit(1).skip(1)) == 2)
             #expect(try await notes.count(.where("text", "z")) == 0)
             #expect(try await notes.find(id: 2)?.text == "b")
             #expect(try await notes.find(id: 9) == nil)
-            #expect(try await notes.untyped.count(.where("text", "a")) == 1)
-            #expect(try await notes.untyped.first(.where("text", "z")) == nil)
-            #expect(try await notes.untyped.find(id: 9) == nil)
+            #expect(try await notes.json.count(.where("text", "a")) == 1)
+            #expect(try await notes.json.first(.where("text", "z")) == nil)
+            #expect(try await notes.json.find(id: 9) == nil)
         }
     }
 

@@ -18,8 +18,8 @@ struct RecordIDTests {
         let note = Note(id: UUID(), text: "mine")
         try await notes.create(note)
         #expect(try await notes.get(note.id) == note)
-        #expect(try await notes.find(Query.where("id", note.id)).data == [note])
-        #expect(try await notes.untyped.find()[0]?["id"] == JSONValue.string(note.id.uuidString.lowercased()))
+        #expect(try await notes.find(.where("id", note.id)).data == [note])
+        #expect(try await notes.json.find()[0]["id"] == JSONValue.string(note.id.uuidString.lowercased()))
     }
 
     @Test("A record tells its id, a string or a number")

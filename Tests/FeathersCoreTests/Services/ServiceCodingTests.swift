@@ -34,7 +34,7 @@ struct ServiceCodingTests {
         let read = try await messages.get(1, params: params)
         #expect(read.sentAt.timeIntervalSince1970 == time)
         // What is read back from what was written shows both ways.
-        let written = try await messages.untyped.app.service("messages", of: Message.self, coding: service).create(read, params: params)
+        let written = try await messages.json.app.service("messages", of: Message.self, coding: service).create(read, params: params)
         #expect(written == read)
     }
 
@@ -49,7 +49,7 @@ struct ServiceCodingTests {
     func events() async throws {
         let messages = Self.app().service("messages", of: Message.self, coding: Self.seconds)
         let events = messages.events(.created)
-        messages.untyped.emit(.created, ["sentAt": 7])
+        messages.json.emit(.created, ["sentAt": 7])
         #expect(try await events.first().sentAt.timeIntervalSince1970 == 7)
     }
 

@@ -12,8 +12,8 @@ struct TypedServiceProtocolTests {
     actor Todos: TypedServiceProtocol {
         private var todos: [ServiceID: Todo] = [:]
 
-        func find(_ params: Params) async throws -> Paginated<Todo> {
-            Paginated(data: todos.values.sorted { $0.id < $1.id }, total: todos.count, limit: 10, skip: 0)
+        func find(_ params: Params) async throws -> Page<Todo> {
+            Page(data: todos.values.sorted { $0.id < $1.id }, total: todos.count, limit: 10, skip: 0)
         }
 
         func get(_ id: ServiceID, _ params: Params) async throws -> Todo {
@@ -52,7 +52,7 @@ struct TypedServiceProtocolTests {
 
     @Test("What does not fit the model is a bad request that names the property")
     func misfit() async throws {
-        let todos = try await FeathersApp().use(Todos(), at: "todos").untyped
+        let todos = try await FeathersApp().use(Todos(), at: "todos").json
         await #expect {
             try await todos.create(["id": 1, "text": 7])
         } throws: { error in
@@ -64,7 +64,7 @@ struct TypedServiceProtocolTests {
 
     @Test("Methods it does not have, and several records at once, are refused")
     func refused() async throws {
-        let todos = try await FeathersApp().use(Todos(), at: "todos").untyped
+        let todos = try await FeathersApp().use(Todos(), at: "todos").json
         await #expect { try await todos.remove(1) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
         await #expect { try await todos.create(contentsOf: [[:]]) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
         await #expect { try await todos.patchAll(query: Query(), with: [:]) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }

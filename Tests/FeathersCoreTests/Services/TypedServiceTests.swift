@@ -11,7 +11,7 @@ struct TypedServiceTests {
         var sentAt: Date?
     }
 
-    static func messages(_ service: MemoryService = MemoryService()) async throws -> TypedService<Message> {
+    static func messages(_ service: MemoryService = MemoryService()) async throws -> Service<Message> {
         let app = FeathersApp()
         try await app.use(service, at: "messages")
         return app.service("messages", of: Message.self)
@@ -36,7 +36,7 @@ struct TypedServiceTests {
         #expect(try await messages.patch(0, with: ["text": "dictionary"]).text == "dictionary")
         #expect(try await messages.patch(0, with: ["text": "JSON", "n": 1, "none": nil]).text == "JSON")
         #expect(try await messages.patch(0, with: Rename(text: "struct")).text == "struct")
-        #expect(try await messages.untyped.get(0)["n"] == 1)
+        #expect(try await messages.json.get(0)["n"] == 1)
     }
 
     @Test("A page has its totals, a list has none, and both are collections")
@@ -62,10 +62,10 @@ struct TypedServiceTests {
         #expect(try await messages.removeAll(query: Query()).count == 2)
     }
 
-    @Test("create takes a list for several records, and refuses one where a single record is expected before it is sent")
+    @Test("create(contentsOf:) takes a list, and create refuses one before it is sent")
     func createLists() async throws {
         let messages = try await Self.messages(MemoryService(multi: .all))
-        let created = try await messages.create([Message(text: "a"), Message(text: "b")])
+        let created = try await messages.create(contentsOf: [Message(text: "a"), Message(text: "b")])
         #expect(created.map(\.text) == ["a", "b"])
         for refused in [JSONValue.array([["text": "c"]]), []] {
             await #expect {
@@ -95,7 +95,7 @@ struct TypedServiceTests {
         let messages = try await Self.messages()
         let events = messages.events(.created)
         var deliveries = messages.deliveries().makeAsyncIterator()
-        messages.untyped.emit(.created, ["nonsense": true])
+        messages.json.emit(.created, ["nonsense": true])
         try await messages.create(Message(text: "Hi"))
         guard case .gap(let gap)? = await deliveries.next(), case .undecodable(let event, _) = gap.reason else {
             Issue.record("what does not decode is a gap")
@@ -105,11 +105,11 @@ struct TypedServiceTests {
         #expect(try await events.first().text == "Hi")
     }
 
-    @Test("A custom method decodes into what its caller expects")
+    @Test("A custom method decodes into what its caller names")
     func customMethods() async throws {
         let transport = StubTransport { request in ["count": .integer(Int64(request.data?["ids"]?.array?.count ?? -1))] }
         let messages = FeathersApp(transport: transport).service("messages", of: Message.self)
-        let counts: [String: Int] = try await messages.call("archive", with: ["ids": [1, 2, 3]])
+        let counts = try await messages.call("archive", with: ["ids": [1, 2, 3]], returning: [String: Int].self)
         #expect(counts == ["count": 3])
     }
 }

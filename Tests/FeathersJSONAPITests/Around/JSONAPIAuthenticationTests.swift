@@ -17,7 +17,7 @@ struct JSONAPIAuthenticationTests {
         let app = try await Backend.app(JSONAPISettings { $0.access = "signed-in" })
         // The JSON:API server takes the tokens of this package's own backends alone.
         let backend = TestBackend(variables: [:])
-        try await app.use(TransportService(.rest(try await backend.url())), at: "authentication")
+        try await app.use(.rest(try await backend.url()), at: "authentication")
         try app.use(authentication: AuthenticationOptions())
         let posts = app.jsonAPI(Backend.Post.self)
         let refused = try await #require(throws: FeathersError.self) { try await posts.get("1") }

@@ -55,7 +55,7 @@ struct JSONAPICachingTests {
         _ = try await title()
         try await posts.relationship("author", ofID: "1").replace(with: JSONAPIIdentifier(type: "people", id: "2"))
         #expect(try await posts.get("1").author.identifier?.id == "2")
-        try await posts.untyped.patchAll(query: .where("id", .isIn(["1"])), with: ["title": "newer"])
+        try await posts.service.patchAll(query: .where("id", .isIn(["1"])), with: ["title": "newer"])
         #expect(try await title() == "newer")
         #expect(
             lines == [

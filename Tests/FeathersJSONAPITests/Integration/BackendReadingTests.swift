@@ -44,7 +44,7 @@ struct BackendReadingTests {
         #expect(sparse.allSatisfy { $0.views == nil && $0.author.linkage == nil })
         let sorted = try await posts.find(.including("author").sorted(by: "author.name").sorted(by: "views", .descending).limit(50))
         #expect(sorted.compactMap { $0.author.value?.name } == Array(repeating: "Alice", count: 4) + Array(repeating: "Bob", count: 4))
-        #expect(try await posts.find(.where("views", .isAtLeast(50))).map(\.id) == ["10", "11", "12"])
+        #expect(try await posts.find(.where("views", .greaterThanOrEqual(50))).map(\.id) == ["10", "11", "12"])
         #expect(try await posts.find(.where("id", .isIn(["2", "5"]))).map(\.id) == ["2", "5"])
         #expect(try await posts.find(.where("author.name", "Bob")).count == 4)
         #expect(try await posts.find(.where("body", nil)).map(\.id) == ["3"])

@@ -149,7 +149,7 @@ struct BackendWritingTests {
         #expect(created.map(\.name) == ["A", "B"])
         let ids = created.compactMap(\.id)
         let patched = try await app.service("people").patchAll(query: .where("id", .isIn(ids)), with: ["age": 5])
-        #expect(patched.array?.map { $0["age"] } == [5, 5])
+        #expect(patched.map { $0["age"] } == [5, 5])
         _ = try await app.service("people").removeAll(query: .where("id", .isIn(ids)))
         #expect(try await app.jsonAPI(Backend.Person.self).find(.limit(10)).total == 4)
     }

@@ -4,7 +4,7 @@ import FeathersNetworking
 import Foundation
 import Testing
 
-@Suite("Typed JSON:API services", .timeLimit(.minutes(10)))
+@Suite("JSON:API services", .timeLimit(.minutes(10)))
 struct JSONAPIServiceTests {
     private func page(_ ids: ClosedRange<Int>, _ links: String) -> SeamHTTPClient.Answer {
         let data = ids.map { #"{"type": "articles", "id": "\#($0)", "attributes": {"title": "T\#($0)"}}"# }.joined(separator: ",")
@@ -150,8 +150,8 @@ struct JSONAPIServiceTests {
         #expect(error.message.contains("/data/attributes/title"))
     }
 
-    @Test("a typed service of the core's speaks JSON:API with the codec")
-    func typedService() async throws {
+    @Test("a service of the core's with a model speaks JSON:API with the codec")
+    func coreService() async throws {
         let server = try SeamServer(.init(try JSONAPIDocument.example().json.description), .init("", status: 204))
         let articles = server.app.service("articles", of: Article.self, coding: JSONAPICodec())
         #expect(try await articles.find().first?.author.value?.name == "Dan")

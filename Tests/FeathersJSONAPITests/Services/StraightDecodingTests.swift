@@ -2,9 +2,11 @@ import FeathersCore
 import FeathersJSONAPI
 import FeathersSupport
 import Foundation
+import TestBackend
 import Testing
 
-/// Typed services decode models from a document. A hook that sets the result leaves them its plain records instead: both ways end alike.
+/// Services with a model decode it from a document. A hook that sets the result leaves them its plain records instead:
+/// both ways end alike.
 @Suite("Models from a document and from plain records", .timeLimit(.minutes(10)))
 struct StraightDecodingTests {
     private typealias Answer = SeamHTTPClient.Answer
@@ -42,7 +44,7 @@ struct StraightDecodingTests {
         "\(page.data) \(page.total as Any) \(page.links) \(page.meta as Any) \(page.cursors) \(page.hasNext) \(page.hasPrevious)"
     }
 
-    private static let queries: [Query] = [
+    private static let queries: [Query<JSONValue>] = [
         Query(), .including("author"), .including("author", "comments"), .including("author.articles"), .including("comments.author"),
     ]
 
@@ -116,7 +118,7 @@ struct StraightDecodingTests {
                 }
             ]))
         let page = try await server.app.jsonAPI(Article.self).find()
-        let records = try await server.app.service("articles").find()
+        let records = try await server.app.service("articles").rawFind()
         #expect(read.withLock { $0 } == [records, records])
         #expect(documents.withLock { $0 } == [try JSONAPIDocument.example(), try JSONAPIDocument.example()])
         #expect(page.first?.author.value?.name == "Dan")
@@ -141,7 +143,7 @@ struct StraightDecodingTests {
             #"{"data": {"type": "articles", "id": "1", "attributes": {"created-at": 1000}, "relationships": {"best-friend": {"data": null}}}}"#
         let codec = JSONAPICodec(coding: CodingOptions(dates: .secondsSince1970))
         let result = try await bothWays(Answer(body), as: Entry.self, codec: JSONAPICodec(keys: .dasherized)) { service in
-            "\(try await JSONAPIService(service.untyped, of: Entry.self, codec: codec).get("1"))"
+            "\(try await JSONAPIService(service.service, of: Entry.self, codec: codec).get("1"))"
         }
         #expect(result.isDirect && result.straight == result.byRecords && result.straight.contains("null"))
     }
@@ -185,7 +187,7 @@ struct StraightDecodingTests {
         let paths = ["author", "comments", "author.articles", "comments.author", "author.articles.comments"].filter { _ in
             random.below(2) == 0
         }
-        let query: Query = paths.isEmpty ? Query() : Query(["$include": .array(paths.map(JSONValue.string))])
+        let query: Query<JSONValue> = paths.isEmpty ? Query() : Query(["$include": .array(paths.map(JSONValue.string))])
         let one = Answer(JSONValue.object(["data": resource("articles", 5), "included": .array(included)]).description)
         let many = Answer(
             JSONValue.object(["data": .array((5..<8).map { resource("articles", $0) }), "included": .array(included)]).description)

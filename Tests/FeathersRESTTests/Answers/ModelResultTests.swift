@@ -15,7 +15,7 @@ struct ModelResultTests {
 
     private func url() throws -> URL { try #require(URL(string: "http://localhost")) }
 
-    private func service(_ body: String, _ hooks: Hooks = Hooks(), status: Int = 200) async throws -> TypedService<Message> {
+    private func service(_ body: String, _ hooks: Hooks = Hooks(), status: Int = 200) async throws -> Service<Message> {
         let app = FeathersApp(transport: .rest(try url(), httpClient: SeamHTTPClient(status: status, body: body)))
         await app.service("messages").use(hooks: hooks)
         return app.service("messages", of: Message.self)
@@ -54,9 +54,9 @@ struct ModelResultTests {
     @Test("become pages, lists and whatever else a method gives")
     func shapes() async throws {
         let paged = try await service(Self.page).find()
-        #expect(paged == Paginated(data: [Message(id: 1, text: "a"), Message(id: 2, text: "b")], total: 2, limit: 10, skip: 0))
+        #expect(paged == Page(data: [Message(id: 1, text: "a"), Message(id: 2, text: "b")], total: 2, limit: 10, skip: 0))
         let list = try await service(#"[{"id":1,"text":"a"}]"#)
-        #expect(try await list.find() == Paginated(data: [Message(id: 1, text: "a")]))
+        #expect(try await list.find() == Page(data: [Message(id: 1, text: "a")]))
         #expect(try await list.create(contentsOf: [Message(id: 1, text: "a")]) == [Message(id: 1, text: "a")])
         #expect(try await list.patchAll(query: Query(), with: ["text": "a"]) == [Message(id: 1, text: "a")])
         #expect(try await list.removeAll(query: Query()) == [Message(id: 1, text: "a")])

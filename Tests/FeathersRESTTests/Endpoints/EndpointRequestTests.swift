@@ -12,8 +12,8 @@ struct EndpointRequestTests {
         var testDescription: String { url }
 
         init(
-            _ path: String, route: [String: String] = [:], query: Query = Query(), items: [(String, String?)] = [], base: String? = nil,
-            _ url: String
+            _ path: String, route: [String: String] = [:], query: Query<JSONValue> = Query(),
+            items: [(String, String?)] = [], base: String? = nil, _ url: String
         ) {
             endpoint = Endpoint(.get, path, route: route, query: query, baseURL: base.flatMap { URL(string: $0) })
             endpoint.queryItems = items.map { URLQueryItem(name: $0.0, value: $0.1) }

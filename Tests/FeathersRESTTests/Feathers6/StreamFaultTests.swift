@@ -57,7 +57,7 @@ struct StreamFaultTests {
         let proxy = try await FaultProxy(to: url, plan: FaultPlan { $0.toClient.splitBytes = 1...20 })
         let app = FeathersApp(transport: transport(proxy.url, client.make()))
         try await withFeathersApp(app) { app in
-            var deliveries = app.service("messages").deliveries().makeAsyncIterator()
+            var deliveries = app.service("messages").eventDeliveries().makeAsyncIterator()
             var statuses = app.connectionStatusUpdates().makeAsyncIterator()
             while let status = await statuses.next(), status != .connected(recovered: false) {}
             for number in 0..<12 {

@@ -13,7 +13,7 @@ struct UploadTests {
     private let file = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString).mp4")
     private let content = Data((0..<300_000).map { UInt8($0 % 251) })
 
-    private func uploads() async throws -> UntypedService {
+    private func uploads() async throws -> Service<JSONValue> {
         FeathersApp(transport: .feathers6(try await TestBackend.url().appending(path: "v6"))).service("uploads")
     }
 

@@ -77,9 +77,9 @@ struct QueryParsingTests {
     @Test("What was written is read as the same text again", arguments: 0..<200)
     func roundTrip(seed: Int) throws {
         var generator = Generator(state: UInt64(seed))
-        let query = Query(generator.object(depth: 4))
+        let query = Query<JSONValue>(generator.object(depth: 4))
         let text = try query.queryString(Self.withoutLimits)
-        let read = Query(parsing: text)
+        let read = Query<JSONValue>(parsing: text)
         #expect(try read.queryString(Self.withoutLimits) == text)
         #expect(read.json.map(\.key) == query.json.map(\.key))
     }

@@ -8,7 +8,7 @@ extension RecordedRequest {
     func serviceRequest(isVersion6: Bool) -> ServiceRequest {
         let pieces = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let (path, route, id) = Self.place(String(pieces[0]))
-        let query = pieces.count > 1 ? Query(parsing: String(pieces[1])) : Query()
+        let query = pieces.count > 1 ? Query(parsing: String(pieces[1])) : Query<JSONValue>()
         let method = serviceMethod(hasID: id != nil)
         var params = Params(query: query, headers: callHeaders(method), route: route)
         if isVersion6, data == nil, let upload {

@@ -8,7 +8,7 @@ import Testing
 struct TypedConditionTests {
     /// The warnings of an app that makes these queries, one after the other.
     private func warnings(
-        of queries: [Query], at path: String = "m", _ options: QueryStringOptions = QueryStringOptions()
+        of queries: [Query<JSONValue>], at path: String = "m", _ options: QueryStringOptions = QueryStringOptions()
     ) async throws -> [String] {
         let base = try #require(URL(string: "http://h"))
         let app = FeathersApp(transport: RESTTransport(base, queryOptions: options, httpClient: SeamHTTPClient(body: "[]")))
@@ -25,8 +25,8 @@ struct TypedConditionTests {
         arguments: [
             (["done": false], "'done'"), (["n": ["$gt": 3]], "'n'"), (["n": 1.5], "'n'"), (["a": nil], "'a'"), (["n": ["$in": [1]]], "'n'"),
             (["a": ["b": true]], "'a.b'"), (["$or": [["text": "x"], ["n": 1]]], "'n'"),
-        ] as [(Query, String)])
-    func reported(query: Query, property: String) async throws {
+        ] as [(Query<JSONValue>, String)])
+    func reported(query: Query<JSONValue>, property: String) async throws {
         let warnings = try await warnings(of: [query])
         #expect(warnings.count == 1)
         #expect(warnings.first?.contains("'find' on service 'm' compares \(property) with") == true)

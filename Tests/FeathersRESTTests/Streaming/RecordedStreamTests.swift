@@ -106,7 +106,7 @@ struct RecordedStreamTests {
             if one.isStreamed {
                 for try await item in service.stream(.find) { items.append(item) }
             } else {
-                items = [try await service.find()]
+                items = [try await service.rawFind()]
             }
         } catch {
             failure = error

@@ -57,9 +57,9 @@ struct StreamedResultTests {
         let app = try await app()
         let items = app.service("streams").stream(.get, id: "last", as: Item.self, endingWith: { $0.isLast == true })
         #expect(try await all(items) == [Item(n: 0), Item(n: 1), Item(n: 2, isLast: true)])
-        let typed = app.service("streams", of: Item.self)
-        #expect(try await all(typed.stream(.create, with: ["kind": "one"])) == [Item(n: 0)])
-        await #expect { try await all(typed.stream(.get, id: "unicode")) } throws: {
+        let models = app.service("streams", of: Item.self)
+        #expect(try await all(models.stream(.create, with: ["kind": "one"])) == [Item(n: 0)])
+        await #expect { try await all(models.stream(.get, id: "unicode")) } throws: {
             "\($0)".contains("An item of 'get' on service 'streams' cannot be decoded as Item")
         }
     }
@@ -162,12 +162,14 @@ struct StreamedResultTests {
 
 @Suite("Streamed results in the process")
 struct LocalStreamTests {
-    private struct Counter: ServiceProtocol {
+    private actor Counter: ServiceProtocol {
         let ended: Promise<Void>
+
+        init(ended: Promise<Void>) { self.ended = ended }
 
         func respond(to request: ServiceRequest) async throws -> ServiceResponse {
             let (stream, continuation) = AsyncThrowingStream.makeStream(of: Item.self)
-            continuation.onTermination = { _ in ended.resolve(()) }
+            continuation.onTermination = { [ended] _ in ended.resolve(()) }
             for number in 0..<3 { continuation.yield(Item(n: number)) }
             if request.data?["fails"] == true {
                 continuation.finish(throwing: FeathersError(.conflict, "Stop"))

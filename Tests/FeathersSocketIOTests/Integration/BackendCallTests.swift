@@ -19,7 +19,7 @@ struct BackendCallTests {
             #expect(replaced == ["text": "b", "tag": tag, "id": id.json])
             #expect(try await backend.call("messages", .patch, id: id, data: ["n": 9_007_199_254_740_991])["n"] == 9_007_199_254_740_991)
             #expect(try await backend.call("messages", "archive", data: ["id": id.json])["archived"]?["archived"] == true)
-            let mine: Query = ["tag": tag]
+            let mine: Query<JSONValue> = ["tag": tag]
             #expect(try await backend.call("messages", .create, data: [["tag": tag], ["tag": tag]]).array?.count == 2)
             #expect(try await backend.call("messages", .find, query: mine)["total"] == 3)
             #expect(try await backend.call("messages", .patch, data: ["all": true], query: mine).array?.count == 3)

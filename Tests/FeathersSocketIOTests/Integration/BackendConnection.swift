@@ -73,7 +73,7 @@ struct BackendConnection: Sendable {
     }
 
     func call(
-        _ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query = Query(),
+        _ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query<JSONValue> = Query(),
         timeout: Duration? = nil
     ) async throws -> JSONValue {
         try await transport.send(

@@ -1,6 +1,7 @@
 import FeathersCore
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @testable import FeathersSocketIO
@@ -46,7 +47,7 @@ struct CallersCredentialTests {
         }
         try await Scene().connected { scene, socket async throws in
             let app = FeathersApp(transport: Signing(inner: scene.transport))
-            let error = await scene.failure { try await app.service("secured").find() }
+            let error = await scene.failure { try await app.service("secured").rawFind() }
             #expect(error?.code == .badRequest && error?.path == "secured")
             #expect(socket.sent.waiting.isEmpty)
         }

@@ -16,15 +16,15 @@ struct PacketFormTests {
     func readers() async throws {
         try await Scene().connected { scene, socket async throws in
             let app = FeathersApp(transport: scene.transport)
-            let (typed, untyped) = (app.service("messages", of: Message.self), app.service("messages"))
-            var models = typed.events(.created).makeAsyncIterator()
-            var values = untyped.events(.created).makeAsyncIterator()
+            let (messages, json) = (app.service("messages", of: Message.self), app.service("messages"))
+            var models = messages.events(.created).makeAsyncIterator()
+            var values = json.events(.created).makeAsyncIterator()
             for id in 1...2 { socket.deliver(#"42["messages created",{"id":\#(id),"text":"e\u0301"}]"#) }
             for id in 1...2 {
                 #expect(await models.next() == Message(id: id, text: "e\u{301}"))
                 #expect(await values.next() == ["id": .integer(Int64(id)), "text": "e\u{301}"])
             }
-            async let result = typed.get(1)
+            async let result = messages.get(1)
             _ = try await socket.sent.next()
             socket.deliver(#"430[null,{"id":0,"id":1,"te\u0078t":"a"},{"more":true}]"#)
             #expect(try await result == Message(id: 1, text: "a"))

@@ -11,14 +11,14 @@ struct LiveHistory {
     }
 
     private let service: MemoryService
-    private let query: Query
+    private let query: Query<JSONValue>
     private var window: LiveWindow?
     private var random: SeededGenerator
     /// What the window has not heard of yet.
     private var queue: [Item] = []
     private(set) var log: [String] = []
 
-    init(_ query: Query, _ pagination: Pagination?, seed: UInt64) {
+    init(_ query: Query<JSONValue>, _ pagination: Pagination?, seed: UInt64) {
         self.query = query
         random = SeededGenerator(seed: seed)
         service = MemoryService(startID: 1, multi: .all, pagination: pagination)
@@ -41,13 +41,13 @@ struct LiveHistory {
     /// What is shown, and what a fresh find gives.
     func results() async throws -> (live: [JSONValue], fresh: [JSONValue]) {
         guard let window else { return ([], []) }
-        let fresh = try Paginated(json: await service.find(Params(query: query))).data
+        let fresh = try Page(json: await service.find(Params(query: query))).data
         return (window.visible.map { window.plan.select($0.record) }, fresh)
     }
 
     /// One change of the service, with its events.
     private mutating func change() async throws {
-        let ids = try Paginated(json: await service.find(Params(query: .limit(5)))).compactMap { $0["id"]?.integer }
+        let ids = try Page(json: await service.find(Params(query: .limit(5)))).compactMap { $0["id"]?.integer }
         let record: JSONValue = [
             "kind": .string(["a", "b", "c"].randomElement(using: &random) ?? "a"), "rank": .integer(.random(in: 0...5, using: &random)),
         ]
@@ -91,6 +91,6 @@ struct LiveHistory {
     private mutating func fetchIfNeeded() async throws {
         guard let current = window, current.needsFetch else { return }
         log.append("fetched")
-        try window?.fetched(Paginated(json: await service.find(Params(query: current.plan.request))))
+        try window?.fetched(Page(json: await service.find(Params(query: current.plan.request))))
     }
 }

@@ -13,7 +13,7 @@ struct LiveQueryTests {
         var rank: Int = 0
     }
 
-    private func messages(_ texts: String..., pagination: Pagination? = nil) async throws -> TypedService<Message> {
+    private func messages(_ texts: String..., pagination: Pagination? = nil) async throws -> Service<Message> {
         let app = FeathersApp()
         let records = texts.enumerated().map { index, text in
             ["id": .integer(Int64(index + 1)), "text": .string(text), "rank": .integer(Int64(index))] as JSONObject
@@ -106,7 +106,7 @@ struct LiveQueryTests {
         params.skipsUndecodableRecords = true
         var live = messages.live(.sorted(by: "id"), params: params).makeAsyncIterator()
         #expect(try await live.next()?.map(\.id) == [1])
-        try await messages.untyped.create(["text": "three", "rank": 0])
+        try await messages.json.create(["text": "three", "rank": 0])
         #expect(try await live.next()?.map(\.id) == [1, 3])
     }
 
@@ -129,7 +129,7 @@ struct LiveQueryTests {
     @Test("decodes each version of a record once, wherever it moves")
     func decodings() async throws {
         let messages = try await messages("a", "b", "c", "d")
-        let counted = TypedService<Counted>(messages.untyped)
+        let counted = messages.of(Counted.self)
         let decodings = Locked<[Int: Int]>([:])
         try await Counted.$decodings.withValue(decodings) {
             var live = counted.live(.sorted(by: "text")).makeAsyncIterator()
@@ -170,7 +170,7 @@ struct LiveQueryTests {
     @Test("ends with a changed record that cannot be decoded; another reader that skips it goes on")
     func undecodable() async throws {
         let messages = try await messages("a", "b")
-        let counted = TypedService<Counted>(messages.untyped)
+        let counted = messages.of(Counted.self)
         var params = Params()
         params.skipsUndecodableRecords = true
         var strict = counted.live(.sorted(by: "id")).makeAsyncIterator()
@@ -207,19 +207,19 @@ struct LiveQueryTests {
         "says what in a query it cannot judge",
         arguments: [
             ["$limit": -1], ["$skip": "many"], ["rank": ["$near": 1]], ["$sort": "rank"],
-        ] as [Query])
-    func unusableQueries(query: Query) async throws {
+        ] as [Query<Message>])
+    func unusableQueries(query: Query<Message>) async throws {
         let messages = try await messages("one")
         await #expect {
             for try await _ in messages.live(query) {}
         } throws: { FeathersError.Code.badRequest ~= $0 }
     }
 
-    @Test("of a typed query is made without a throw, so that a view can keep its model")
+    @Test("of a query for a model is made without a throw, so that a view can keep its model")
     @MainActor
     func kept() async throws {
         let messages = try await messages("one")
-        let model = LiveQueryModel(messages.live(TypedQuery<Message>().limit(1)))
+        let model = LiveQueryModel(messages.live(Query<Message>().limit(1)))
         #expect(model.records.isEmpty && model.error == nil && !model.isLoaded)
     }
 
@@ -230,7 +230,7 @@ struct LiveQueryTests {
             for try await _ in messages.live() { withUnsafeCurrentTask { $0?.cancel() } }
         }
         await #expect(throws: CancellationError.self) { try await reader.value }
-        #expect(messages.untyped.app.metrics.events.allSatisfy { $0.subscribers == 0 })
+        #expect(messages.json.app.metrics.events.allSatisfy { $0.subscribers == 0 })
     }
 
     @Test("feeds a model for views")

@@ -17,13 +17,13 @@ struct LiveViewHistory {
     private struct Refused: Error {}
 
     private struct Fetch {
-        let query: Query
+        let query: Query<JSONValue>
         let asked: Int
         let tick: Int
         var response: [JSONValue]?
     }
 
-    private let query: Query
+    private let query: Query<JSONValue>
     private var view: LiveView
     private var random: SeededGenerator
     private var records: [Int64: JSONObject] = [:]
@@ -45,7 +45,7 @@ struct LiveViewHistory {
     private(set) var log: [String] = []
     private(set) var violations: [String] = []
 
-    init(_ query: Query, seed: UInt64) throws {
+    init(_ query: Query<JSONValue>, seed: UInt64) throws {
         self.query = query
         random = SeededGenerator(seed: seed)
         view = LiveView(try LiveQueryPlan(query, id: "id"))
@@ -223,10 +223,10 @@ struct LiveViewHistory {
         guard let ended = fetch, let response = ended.response else { return }
         fetch = nil
         log.append("fetched")
-        try view.fetched(Paginated(data: response), asked: ended.asked, at: ended.tick)
+        try view.fetched(Page(data: response), asked: ended.asked, at: ended.tick)
     }
 
-    private func find(_ query: Query) -> [JSONValue] {
+    private func find(_ query: Query<JSONValue>) -> [JSONValue] {
         var conditions = query
         // An operator that only the server knows.
         let kind = conditions.json.removeValue(forKey: "$search")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The view of a live query", .timeLimit(.minutes(10)))
 struct LiveViewTests {
-    static let queries: [Query] = [
+    static let queries: [Query<JSONValue>] = [
         Query(), .where("kind", "a"), .sorted(by: "rank"), .where("rank", .greaterThan(2)).sorted(by: "rank", .descending),
         .sorted(by: "rank").limit(3), .limit(4), .where("kind", "b").sorted(by: "mark").limit(2),
         .sorted(by: "rank").skip(1), Query().skip(2), .sorted(by: "mark").skip(1).limit(3), ["$search": "a"],
@@ -40,10 +40,10 @@ struct LiveViewTests {
             identity: user.map(Identity.init), lane: "")
     }
 
-    static func view(_ query: Query, _ records: JSONValue...) throws -> LiveView {
+    static func view(_ query: Query<JSONValue>, _ records: JSONValue...) throws -> LiveView {
         var view = LiveView(try LiveQueryPlan(query, id: "id"))
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: records), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: records), asked: began.asked, at: began.tick)
         return view
     }
 
@@ -111,7 +111,7 @@ struct LiveViewTests {
         #expect(Self.states(view) == [.pending])
 
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 2, "rank": 6]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 2, "rank": 6]]), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record) == [["id": 2, "rank": 6]])
         view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "rank": 7]))
         #expect(view.visible.map(\.record) == [["id": 2, "rank": 7]])
@@ -121,7 +121,7 @@ struct LiveViewTests {
     @Test(
         "shows newer events of what earlier processes have had executed, also without a kept result",
         arguments: [Query(), .sorted(by: "rank")])
-    func changedWithoutBase(_ query: Query) throws {
+    func changedWithoutBase(_ query: Query<JSONValue>) throws {
         var view = LiveView(try LiveQueryPlan(query, id: "id"))
         view.replaceWrites([])
         view.showsWithoutBase = true
@@ -143,7 +143,7 @@ struct LiveViewTests {
     @Test(
         "does not show a created record again that was removed or changed before the answer came",
         arguments: [Query(), .sorted(by: "rank")])
-    func overtakenCreation(_ query: Query) throws {
+    func overtakenCreation(_ query: Query<JSONValue>) throws {
         var view = try Self.view(query, ["id": 1, "rank": 1])
         let (removed, changed) = (Self.write(.create, nil, ["rank": 2]), Self.write(.create, nil, ["rank": 3]))
         for (number, write) in [removed, changed].enumerated() {
@@ -161,7 +161,7 @@ struct LiveViewTests {
         // Where only the server knows the place of the record, a fetch tells.
         if !view.needsFetch { #expect(view.visible.map(\.record) == [["id": 1, "rank": 1], ["id": 3, "rank": 4]]) }
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 1, "rank": 1], ["id": 3, "rank": 4]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "rank": 1], ["id": 3, "rank": 4]]), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record) == [["id": 1, "rank": 1], ["id": 3, "rank": 4]])
         #expect(!view.needsFetch)
     }
@@ -174,7 +174,7 @@ struct LiveViewTests {
         view.apply(.sending(write.id, isRepeated: false))
         let began = view.fetchBegan()
         try view.fetched(
-            Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2, "owner": "me"]]), asked: began.asked, at: began.tick)
+            Page(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2, "owner": "me"]]), asked: began.asked, at: began.tick)
         view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 2, "rank": 9, "owner": "me"]))
         view.apply(.executed(write.id, Self.result(["id": 2, "rank": 2, "owner": "me"])))
         // Whether the removal came after the creation is for a fetch to decide.
@@ -217,7 +217,7 @@ struct LiveViewTests {
         let began = view.fetchBegan()
         #expect(began.asked == 3)
         try view.fetched(
-            Paginated(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2], ["id": 3, "rank": 3]], total: 9), asked: 3, at: began.tick)
+            Page(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2], ["id": 3, "rank": 3]], total: 9), asked: 3, at: began.tick)
         let (first, second) = (Self.write(.remove, 1), Self.write(.remove, 2))
         view.apply(.queued(first, number: 1))
         #expect(Self.ids(view) == ["2", "3"] && !view.needsFetch && view.total == 8)
@@ -253,11 +253,11 @@ struct LiveViewTests {
         let began = view.fetchBegan()
         view.apply(.sending(write.id, isRepeated: false))
         view.apply(.executed(write.id, Self.result(["id": 1, "text": "mine"])))
-        try view.fetched(Paginated(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record["text"]) == ["mine"])
         #expect(view.needsFetch)
         let again = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 1, "text": "theirs"]]), asked: again.asked, at: again.tick)
+        try view.fetched(Page(data: [["id": 1, "text": "theirs"]]), asked: again.asked, at: again.tick)
         #expect(view.visible.map(\.record["text"]) == ["theirs"])
         #expect(!view.needsFetch)
     }
@@ -269,7 +269,7 @@ struct LiveViewTests {
         let began = view.fetchBegan(after: 2)
         view.received(patched("b"), at: 1)
         #expect(view.visible.map(\.record["text"]) == ["b"])
-        try view.fetched(Paginated(data: [["id": 1, "text": "c"]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "text": "c"]]), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record["text"]) == ["c"])
         view.received(patched("b"), at: 2)
         #expect(view.visible.map(\.record["text"]) == ["c"])
@@ -293,7 +293,7 @@ struct LiveViewTests {
         #expect(Self.ids(view) == (isCreation ? ["1", "2"] : shown))
         #expect(view.needsFetch)
         let began = view.fetchBegan(after: 1)
-        try view.fetched(Paginated(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
         if isHeardLate { view.received(event, at: 1) }
         #expect(Self.ids(view) == ["1"] && !view.needsFetch)
     }
@@ -311,7 +311,7 @@ struct LiveViewTests {
         let later: JSONValue = ["id": 1, "text": "c"]
         func fetch() throws {
             let began = view.fetchBegan()
-            try view.fetched(Paginated(data: [later]), asked: began.asked, at: began.tick)
+            try view.fetched(Page(data: [later]), asked: began.asked, at: began.tick)
         }
         try fetch()
         let first: JSONValue = ["id": 1, "text": "b"]
@@ -384,7 +384,7 @@ struct LiveViewTests {
     func confirmedOnly() throws {
         var view = LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id"), confirmedOnly: true)
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "text": "a"]]), asked: began.asked, at: began.tick)
         let write = Self.write(.patch, 1, ["text": "mine"])
         view.apply(.queued(write, number: 1))
         #expect(view.visible.map(\.record["text"]) == ["a"] && Self.states(view).isEmpty)

@@ -48,7 +48,7 @@ struct LongResultTests {
             return
         }
         #expect(try await live.next()?.records.map(\.id) == (0..<1_000).filter { $0 % 100 != 7 })
-        try await messages.untyped.patch(907, with: ["text": "a text"])
+        try await messages.json.patch(907, with: ["text": "a text"])
         #expect(try await live.next()?.records.map(\.id) == (0..<1_000).filter { $0 % 100 != 7 || $0 == 907 })
     }
 
@@ -90,7 +90,7 @@ struct LongResultTests {
         let folder = try OutboxFolder()
         let place = folder.url.appending(path: "store", directoryHint: .isDirectory)
         let records = LongOnce()
-        func opened() async throws -> (app: FeathersApp, records: TypedService<Observed>) {
+        func opened() async throws -> (app: FeathersApp, records: Service<Observed>) {
             let app = FeathersApp()
             app.setIdentity(Identity("alice"))
             try await app.use(localStore: .directory(place))

@@ -21,11 +21,11 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record["text"]) == shown && view.needsFetch)
         if let began {
             let page = shown.map { JSONValue.object(["id": 1, "text": $0]) }
-            try view.fetched(Paginated(data: page), asked: began.asked, at: began.tick)
+            try view.fetched(Page(data: page), asked: began.asked, at: began.tick)
         }
         #expect(view.visible.map(\.record["text"]) == shown && view.needsFetch)
         let next = view.fetchBegan(after: 2)
-        try view.fetched(Paginated(data: [["id": 1, "text": "c"]]), asked: next.asked, at: next.tick)
+        try view.fetched(Page(data: [["id": 1, "text": "c"]]), asked: next.asked, at: next.tick)
         // One that was sent after their responses is newer. A removal always is, unless the record was created again.
         view.received(event(.patched, "d", sentAt: 2, receivedAt: 3), at: 3)
         #expect(view.visible.map(\.record["text"]) == ["d"] && !view.needsFetch)
@@ -48,7 +48,7 @@ extension LiveViewTests {
         if !isHeardFirst { view.received(patched("b", sentAt: 0, receivedAt: 2), at: 2) }
         #expect(view.visible.map(\.record["text"]) == ["b"] && view.needsFetch)
         let began = view.fetchBegan(after: 2)
-        try view.fetched(Paginated(data: [["id": 1, "text": "b"]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "text": "b"]]), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record["text"]) == ["b"] && !view.needsFetch)
         view.received(patched("c", sentAt: 2, receivedAt: 3), at: 3)
         #expect(view.visible.map(\.record["text"]) == ["c"] && !view.needsFetch)
@@ -71,7 +71,7 @@ extension LiveViewTests {
         #expect(Self.ids(view) == ["2"])
         view.missedEvents()
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(Self.ids(view) == ["2"])
         view.received(event(.patched, ["id": 2, "kind": "b", "text": "theirs"]))
         #expect(view.visible.map(\.record) == [["id": 2, "kind": "a", "text": "theirs"]])
@@ -104,7 +104,7 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
         func fetch() throws {
             let began = view.fetchBegan()
-            try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+            try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         }
         try fetch()
         #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
@@ -141,7 +141,7 @@ extension LiveViewTests {
         }
         view.apply(.queued(Self.write(.patch, 1, ["kind": "a", "n": 1]), number: 2))
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
         // If it was sent twice, the first attempt may have taken the record out.
         view.apply(.changed(first, failed(.rejected, code)))
@@ -197,7 +197,7 @@ extension LiveViewTests {
         #expect(Self.ids(view).isEmpty)
         let error = FeathersError(.notFound, "No record")
         view.apply(.changed(first, OutboxFailure(write: first, reason: .rejected, error: error, mayHaveExecuted: false)))
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(Self.ids(view).isEmpty)
     }
 
@@ -215,7 +215,7 @@ extension LiveViewTests {
 
     @Test("believes the result of a write when a fetch lacks the record, not what was known before", arguments: [true, false])
     func resultLacksRecord(isEventHeard: Bool) throws {
-        var view = try Self.view(Query.where("rank", .greaterThan(2)).sorted(by: "n"), ["id": 1, "rank": 3])
+        var view = try Self.view(.where("rank", .greaterThan(2)).sorted(by: "n"), ["id": 1, "rank": 3])
         let first = Self.write(.patch, 1, ["rank": 1])
         view.apply(.queued(first, number: 1))
         view.apply(.sending(first.id, isRepeated: true))
@@ -225,17 +225,17 @@ extension LiveViewTests {
         view.apply(.executed(first.id, Self.result(["id": 1, "rank": 1, "n": 2])))
         view.apply(.queued(Self.write(.patch, 1, ["rank": 4]), number: 2))
         #expect(view.visible.map { $0.record["rank"] } == [4])
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(view.visible.map { $0.record["rank"] } == [4])
         let next = view.fetchBegan()
-        try view.fetched(Paginated(data: []), asked: next.asked, at: next.tick)
+        try view.fetched(Page(data: []), asked: next.asked, at: next.tick)
         // The event may be newer than the first result of a write that was sent again.
         #expect(view.visible.map(\.record) == [["id": 1, "rank": 4, "n": .integer(isEventHeard ? 1 : 2)]])
     }
 
     @Test("does not believe that a record belongs to the result because an event said so before, if a fetch lacks it")
     func eventBeforeResult() throws {
-        var view = try Self.view(Query.where("rank", .greaterThan(2)).sorted(by: "n"), ["id": 1, "rank": 3])
+        var view = try Self.view(.where("rank", .greaterThan(2)).sorted(by: "n"), ["id": 1, "rank": 3])
         let first = Self.write(.patch, 1, ["rank": 1])
         view.apply(.queued(first, number: 1))
         view.apply(.sending(first.id, isRepeated: false))
@@ -244,7 +244,7 @@ extension LiveViewTests {
         view.apply(.queued(Self.write(.patch, 1, ["rank": 5]), number: 2))
         #expect(view.visible.map { $0.record["rank"] } == [5])
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(view.visible.map { $0.record["rank"] } == [5])
     }
 
@@ -307,7 +307,7 @@ extension LiveViewTests {
         // Somebody has removed the record, of which no event tells.
         view.missedEvents()
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(Self.ids(view).isEmpty)
     }
 
@@ -315,7 +315,7 @@ extension LiveViewTests {
         "keeps showing a record when a fetch lacks what was executed while it was on its way",
         arguments: [true, false], [true, false])
     func executedDuringFetch(isCreated: Bool, isPending: Bool) throws {
-        var view = try Self.view(Query.where("rank", .greaterThan(2)).sorted(by: "n"))
+        var view = try Self.view(.where("rank", .greaterThan(2)).sorted(by: "n"))
         func execute(_ write: OutboxWrite, _ result: JSONValue) {
             view.apply(.queued(write, number: view.writes.count + 1))
             view.apply(.sending(write.id, isRepeated: false))
@@ -327,7 +327,7 @@ extension LiveViewTests {
         if isPending { view.apply(.queued(Self.write(.patch, 1, ["rank": 3]), number: 9)) }
         let shown: [JSONValue] = [["id": 1, "rank": isPending ? 3 : 4, "n": 1]]
         #expect(view.visible.map(\.record) == shown)
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record) == shown && view.needsFetch)
         // An event decides, whatever the result of the write was.
         view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 1, "rank": 4, "n": 1]))
@@ -348,7 +348,7 @@ extension LiveViewTests {
         // The server executes the patch before the fetch, and answers it once more after the request was sent.
         let began = view.fetchBegan()
         view.apply(.executed(patch.id, Self.result(["id": 1, "kind": "b", "n": 1])))
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record) == [["id": 1, "kind": "a", "n": 1]])
     }
 
@@ -373,7 +373,7 @@ extension LiveViewTests {
         var view = LiveView(try LiveQueryPlan(.sorted(by: "rank", .descending).limit(1), id: "id"))
         let began = view.fetchBegan()
         let records: [JSONValue] = (0..<began.asked).map { ["id": .integer(Int64($0) + 100), "rank": 4] }
-        try view.fetched(Paginated(data: records), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: records), asked: began.asked, at: began.tick)
         let update = Self.write(.update, 1, ["kind": "b", "rank": 0])
         view.apply(.queued(update, number: 1))
         view.apply(.queued(Self.write(.patch, 1, ["rank": 5]), number: 2))
@@ -393,7 +393,7 @@ extension LiveViewTests {
         view.apply(.executed(patch.id, Self.result(["id": 1, "n": 2])))
         view.apply(.queued(Self.write(.patch, 1, ["n": 3]), number: 2))
         #expect(view.visible.map(\.record) == [["id": 1, "n": 3]])
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record) == [["id": 1, "n": 3]] && view.needsFetch)
     }
 }

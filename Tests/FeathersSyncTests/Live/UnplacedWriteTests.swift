@@ -30,7 +30,7 @@ extension LiveViewTests {
         execute(Self.write(.patch, 2, ["text": "b"]), ["id": 2, "text": "b"], in: &late)
         let fetch = late.fetchBegan()
         execute(Self.write(.patch, 2, ["text": "c"]), ["id": 2, "text": "c"], in: &late)
-        try late.fetched(Paginated(data: [["id": 2, "text": "c"]]), asked: fetch.asked, at: fetch.tick)
+        try late.fetched(Page(data: [["id": 2, "text": "c"]]), asked: fetch.asked, at: fetch.tick)
         late.received(ServiceEvent(path: "records", name: .created, data: ["id": 2, "text": "a"]))
         #expect(late.visible.map(\.record["text"]) == ["c"])
         // What follows the known part moves up, and what that is only the server knows.
@@ -38,7 +38,7 @@ extension LiveViewTests {
         execute(Self.write(.remove, 2), ["id": 2], in: &page)
         #expect(Self.ids(page) == ["3"] && page.needsFetch)
         let began = page.fetchBegan()
-        try page.fetched(Paginated(data: [["id": 4]]), asked: began.asked, at: began.tick)
+        try page.fetched(Page(data: [["id": 4]]), asked: began.asked, at: began.tick)
         #expect(Self.ids(page) == ["4"] && !page.needsFetch)
     }
 
@@ -54,10 +54,10 @@ extension LiveViewTests {
 
     @Test("shows an executed write whose event the result could not take, until a fetch tells")
     func untaken() throws {
-        func ranks(of query: Query, _ records: JSONValue...) throws -> [JSONValue?] {
+        func ranks(of query: Query<JSONValue>, _ records: JSONValue...) throws -> [JSONValue?] {
             var view = LiveView(try LiveQueryPlan(query, id: "id"))
             let began = view.fetchBegan()
-            try view.fetched(Paginated(data: .init(records)), asked: began.asked, at: began.tick)
+            try view.fetched(Page(data: .init(records)), asked: began.asked, at: began.tick)
             let write = Self.write(.patch, 2, ["rank": 5])
             view.apply(.queued(write, number: 1))
             view.apply(.sending(write.id, isRepeated: false))
@@ -128,7 +128,7 @@ extension LiveViewTests {
             let began = view.fetchBegan()
             for event in events { view.received(event) }
             #expect(view.visible.map(\.record["text"]) == ["c"])
-            try view.fetched(Paginated(data: [["id": 1, "text": "c"]]), asked: began.asked, at: began.tick)
+            try view.fetched(Page(data: [["id": 1, "text": "c"]]), asked: began.asked, at: began.tick)
             #expect(view.visible.map(\.record["text"]) == ["c"] && view.needsFetch == needsFetch)
         }
     }
@@ -151,10 +151,10 @@ extension LiveViewTests {
         let records: [JSONValue] = (1...5).map { ["id": .integer($0), "rank": .integer($0)] }
         var began = view.fetchBegan()
         for id in 1...2 as ClosedRange<Int64> { view.apply(.queued(Self.write(.remove, ServiceID(id)), number: Int(id))) }
-        try view.fetched(Paginated(data: Array(records.prefix(began.asked))), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: Array(records.prefix(began.asked))), asked: began.asked, at: began.tick)
         #expect(Self.ids(view) == ["3"] && view.needsFetch)
         began = view.fetchBegan()
-        try view.fetched(Paginated(data: Array(records.prefix(began.asked))), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: Array(records.prefix(began.asked))), asked: began.asked, at: began.tick)
         #expect(Self.ids(view) == ["3", "4"] && !view.needsFetch)
     }
 
@@ -169,7 +169,7 @@ extension LiveViewTests {
         view.received(patched("mine"))
         view.received(patched("theirs"))
         view.apply(.executed(write.id, Self.result(["id": 1, "text": "mine"])))
-        try view.fetched(Paginated(data: [["id": 1, "text": "mine"]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "text": "mine"]]), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record["text"]) == ["theirs"])
         // Nothing more is expected of the write, so a later event does not bring it back.
         view.received(patched("later"))
@@ -215,7 +215,7 @@ extension LiveViewTests {
             view.apply(.executed(write.id, Self.result(["id": 1, "n": isReplaced ? 2 : 1])))
             if !isReplaced {
                 let began = view.fetchBegan()
-                try view.fetched(Paginated(data: [["id": 1, "n": 1]]), asked: began.asked, at: began.tick)
+                try view.fetched(Page(data: [["id": 1, "n": 1]]), asked: began.asked, at: began.tick)
             }
             view.received(Self.patched(3))
             #expect(view.visible.map { $0.record["n"] } == [3])
@@ -231,7 +231,7 @@ extension LiveViewTests {
         view.apply(.executed(write.id, Self.result(["id": 1, "n": 1])))
         view.received(Self.patched(1))
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 1, "n": 1]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "n": 1]]), asked: began.asked, at: began.tick)
         view.received(Self.patched(2))
         #expect(view.visible.map { $0.record["n"] } == [2] && !view.needsFetch)
     }
@@ -241,7 +241,7 @@ extension LiveViewTests {
         var view = try Self.view([:], ["id": 1, "n": 0])
         func fetch(_ number: Int64) throws {
             let began = view.fetchBegan()
-            try view.fetched(Paginated(data: [["id": 1, "n": .integer(number)]]), asked: began.asked, at: began.tick)
+            try view.fetched(Page(data: [["id": 1, "n": .integer(number)]]), asked: began.asked, at: began.tick)
         }
         let write = Self.write(.patch, 1, ["n": 2])
         view.apply(.queued(write, number: 1))
@@ -267,7 +267,7 @@ extension LiveViewTests {
         if !isSentBefore { view.received(Self.patched(2)) }
         view.apply(.executed(write.id, Self.result(["id": 1, "n": 2])))
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 1, "n": 2]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "n": 2]]), asked: began.asked, at: began.tick)
         view.received(Self.patched(3))
         #expect(view.visible.map { $0.record["n"] } == [3] && !view.needsFetch)
     }
@@ -297,7 +297,7 @@ extension LiveViewTests {
         }
         view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": 0, "m": 1]))
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 1, "n": 2, "m": 1]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "n": 2, "m": 1]]), asked: began.asked, at: began.tick)
         view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": 2, "m": 3]))
         #expect(view.visible.map(\.record) == [["id": 1, "n": 2, "m": 3]])
     }
@@ -311,7 +311,7 @@ extension LiveViewTests {
         view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "n": 1]))
         view.apply(.executed(write.id, Self.result(["id": 2, "n": 1])))
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 1, "n": 0], ["id": 2, "n": 1]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "n": 0], ["id": 2, "n": 1]]), asked: began.asked, at: began.tick)
         view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "n": 5]))
         #expect(view.visible.map { $0.record["n"] } == [0, 5] && !view.needsFetch)
     }
@@ -333,7 +333,7 @@ extension LiveViewTests {
         let result: JSONValue = ["id": 1, "kind": "b", "n": 0]
         view.apply(.executed(patch.id, Self.result(result)))
         #expect(view.visible.map(\.record) == [result])
-        try view.fetched(Paginated(data: [result]), asked: fetch.asked, at: fetch.tick)
+        try view.fetched(Page(data: [result]), asked: fetch.asked, at: fetch.tick)
         #expect(view.visible.map(\.record) == [result])
     }
 
@@ -359,7 +359,7 @@ extension LiveViewTests {
         view.apply(.executed(write.id, Self.result(["id": 1, "n": 2])))
         view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 2, "n": 1]))
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: [["id": 1, "n": 2], ["id": 2, "n": 1]]), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: [["id": 1, "n": 2], ["id": 2, "n": 1]]), asked: began.asked, at: began.tick)
         view.received(Self.patched(1))
         #expect(view.visible.first?.record["n"] == 2)
     }

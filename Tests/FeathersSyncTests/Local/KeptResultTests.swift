@@ -14,7 +14,7 @@ struct KeptResultTests {
         var view = LiveView(plan)
         let began = view.fetchBegan()
         let records: [JSONValue] = (0..<count).map { ["id": .integer($0), "text": "text \($0)"] }
-        try view.fetched(Paginated(data: records, total: Int(count)), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: records, total: Int(count)), asked: began.asked, at: began.tick)
         return try #require(KeptResult(LiveFeed(view, as: RequestSender(Identity("alice"))), for: key))
     }
 

@@ -46,7 +46,7 @@ struct LocalScene: Sendable {
         return app
     }
 
-    func notes(_ app: FeathersApp) -> TypedService<Note> { app.service("notes", of: Note.self) }
+    func notes(_ app: FeathersApp) -> Service<Note> { app.service("notes", of: Note.self) }
 
     /// Runs an app until a live query has shown the server's result, which is then on disk.
     func visit(as user: String? = nil, headers: [String: String] = [:], _ store: ((URL) -> LocalStore)? = nil)

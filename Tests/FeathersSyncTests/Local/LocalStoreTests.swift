@@ -37,7 +37,7 @@ struct LocalStoreTests {
         for source in [ResultSource.server, .kept(since: .distantPast)] {
             let app = try await scene.app()
             try await withFeathersApp(app) { app in
-                let query = Query.sorted(by: "text").selecting("id")
+                let query = Query<Title>.sorted(by: "text").selecting("id")
                 for try await snapshot in app.service("notes", of: Title.self).live(query).snapshots {
                     #expect(snapshot.records.map(\.id) == [1, 2] && snapshot.records.allSatisfy { $0.text == nil })
                     if (snapshot.source == .server) == (source == .server) { break }
@@ -191,7 +191,7 @@ struct LocalStoreTests {
         let app = try await scene.app()
         let others = app.service("notes", of: Other.self)
         var live = others.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
-        _ = try await others.untyped.outbox.create(["title": "new"])
+        _ = try await others.json.outbox.create(["title": "new"])
         let first = try #require(await live.next())
         #expect(first.records.map(\.title) == ["new"])
         #expect(scene.warnings.withLock { $0.count } == 1)

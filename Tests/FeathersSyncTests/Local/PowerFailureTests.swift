@@ -33,7 +33,7 @@ struct PowerFailureTests {
             var journal = try Journal(on: disk, name: "outbox", path: "/outbox", limits: Journal.Limits())
             var view = try view()
             let began = view.fetchBegan()
-            try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+            try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
             for number in 1...12 {
                 let id = UUID()
                 let data: JSONValue = ["id": .string("r\(number)"), "text": .string(String(repeating: "x", count: 100 * number))]
@@ -107,7 +107,7 @@ struct PowerFailureTests {
     func unsettled() async throws {
         var view = LiveView(try LiveQueryPlan(Query(), id: "id"))
         let began = view.fetchBegan()
-        try view.fetched(Paginated(data: []), asked: began.asked, at: began.tick)
+        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         let id = UUID()
         let write = OutboxWrite(
             id: id, key: id, path: "records", method: .patch, recordID: 2, data: ["text": "b"], query: Query(), route: [:], date: Date(),

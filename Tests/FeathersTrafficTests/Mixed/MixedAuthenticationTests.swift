@@ -20,7 +20,7 @@ struct MixedAuthenticationTests {
         let ways = try ways { $0["reports"] = .rest }
         try await ways.app.connect()
         try await ways.app.authenticate(credentials)
-        _ = try await ways.app.service("reports").find()
+        _ = try await ways.app.service("reports").rawFind()
         #expect(ways.socket.requests.map(\.path) == ["authentication"])
         #expect(ways.rest.requests.map { $0.params.headers["Authorization"] } == ["Bearer token"])
     }
@@ -29,10 +29,10 @@ struct MixedAuthenticationTests {
     func overREST() async throws {
         let ways = try ways()
         try await ways.app.authenticate(credentials)
-        #expect(try await ways.app.service("messages").find() == "rest")
+        #expect(try await ways.app.service("messages").rawFind() == "rest")
         #expect(ways.rest.requests.last?.params.headers["Authorization"] == "Bearer token")
         try await ways.app.connect()
-        #expect(try await ways.app.service("messages").find() == "socket")
+        #expect(try await ways.app.service("messages").rawFind() == "socket")
         #expect(ways.socket.requests.map(\.path) == ["authentication", "messages"])
         #expect(ways.socket.requests.first?.data == ["strategy": "jwt", "accessToken": "token"])
     }
@@ -66,7 +66,7 @@ struct MixedAuthenticationTests {
         try await ways.app.connect()
         try await ways.app.authenticate(credentials)
         // The first call after it waits until the connection knows.
-        _ = try await ways.app.service("messages").find()
+        _ = try await ways.app.service("messages").rawFind()
         #expect(ways.rest.requests.map(\.path) == ["authentication", "messages"])
         #expect(ways.socket.requests.map(\.path) == ["authentication"])
     }
@@ -100,7 +100,7 @@ struct MixedAuthenticationTests {
             })
         try await ways.app.connect()
         try await ways.app.authenticate(credentials)
-        #expect(try await ways.app.service("reports").find() == "mine")
+        #expect(try await ways.app.service("reports").rawFind() == "mine")
         // The connection has been told of the other token.
         #expect(ways.socket.requests.last?.data?["accessToken"] == "second")
     }

@@ -59,7 +59,7 @@ struct MixedBackendTests {
         try await proxy.close()
     }
 
-    private func provider(of echo: UntypedService) async throws -> JSONValue? {
+    private func provider(of echo: Service<JSONValue>) async throws -> JSONValue? {
         try await echo.get(1)["provider"]
     }
 }

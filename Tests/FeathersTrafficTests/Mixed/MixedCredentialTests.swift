@@ -1,6 +1,7 @@
 import Feathers
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @Suite("Calls as another user over a mixed transport", .timeLimit(.minutes(10)))
@@ -26,8 +27,8 @@ struct MixedCredentialTests {
         try ways.app.use(authentication: AuthenticationOptions())
         try await ways.app.connect()
         try await ways.app.authenticate(.local(email: "a@example.com", password: "p"))
-        #expect(try await ways.app.service("messages").find() == "socket")
-        #expect(try await ways.app.service("messages").find(params: params) == "rest")
+        #expect(try await ways.app.service("messages").rawFind() == "socket")
+        #expect(try await ways.app.service("messages").rawFind(params: params) == "rest")
         #expect(ways.rest.requests.last?.params.headers == ["authorization": "Bearer theirs"])
     }
 
@@ -39,9 +40,9 @@ struct MixedCredentialTests {
         try await ways.app.connect()
         try await ways.app.authenticate(.local(email: "a@example.com", password: "p"))
         let messages = ways.app.service("messages")
-        _ = try await messages.find()
+        _ = try await messages.rawFind()
         #expect(ways.rest.requests.isEmpty)
-        _ = try await messages.find(params: Params(headers: ["x-token": "theirs"]))
+        _ = try await messages.rawFind(params: Params(headers: ["x-token": "theirs"]))
         #expect(ways.rest.requests.map(\.params.headers) == [["x-token": "theirs"]])
     }
 

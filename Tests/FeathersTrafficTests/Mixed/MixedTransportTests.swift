@@ -3,6 +3,7 @@ import FeathersCore
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import TestBackend
 import Testing
 
 @Suite("A mixed transport", .timeLimit(.minutes(10)))
@@ -15,7 +16,7 @@ struct MixedTransportTests {
         }
         try await ways.app.connect()
         let messages = ways.app.service("messages")
-        #expect(try await messages.find() == "socket")
+        #expect(try await messages.rawFind() == "socket")
         #expect(try await messages.get(1) == "rest")
         #expect(try await ways.app.service("reports").create([:]) == "rest")
 
@@ -28,14 +29,14 @@ struct MixedTransportTests {
     func withoutConnection() async throws {
         let ways = StubbedWays()
         let messages = ways.app.service("messages")
-        #expect(try await messages.find() == "rest")
+        #expect(try await messages.rawFind() == "rest")
         #expect(try await messages.get(1) == "rest")
         async let created = messages.create([:])
         try await ways.socket.waitForWaitingCalls(1)
         #expect(ways.app.metrics.transport == TransportLoad(waiting: 1))
         try await ways.app.connect()
         #expect(try await created == "socket")
-        #expect(try await messages.find() == "socket")
+        #expect(try await messages.rawFind() == "socket")
         #expect(ways.rest.requests.map(\.method) == [.find, .get])
     }
 
@@ -48,14 +49,14 @@ struct MixedTransportTests {
         gates.withLock { _ = $0[0].resolve(()) }
         try await ways.app.connect()
         await ways.app.disconnect()
-        var deliveries = ways.app.service("messages").deliveries().makeAsyncIterator()
+        var deliveries = ways.app.service("messages").eventDeliveries().makeAsyncIterator()
         let opened = gates.withLock { $0[0] }
         async let connected: Void = ways.app.connect()
         guard case .gap = await deliveries.next() else {
             Issue.record("The second connection begins without a gap")
             return
         }
-        #expect(try await ways.app.service("messages").find() == "rest")
+        #expect(try await ways.app.service("messages").rawFind() == "rest")
         opened.resolve(())
         try await connected
         guard case .gap(let gap) = await deliveries.next(), case .reconnected = gap.reason else {
@@ -76,7 +77,7 @@ struct MixedTransportTests {
     @Test("Without a connection reads wait too where that is asked for")
     func never() async throws {
         let ways = StubbedWays { $0.fallback = .never }
-        async let found = ways.app.service("messages").find()
+        async let found = ways.app.service("messages").rawFind()
         try await ways.socket.waitForWaitingCalls(1)
         try await ways.app.connect()
         #expect(try await found == "socket")

@@ -71,7 +71,7 @@ struct RetryAfterCallTests {
             .find, with: .cycle([.error(FeathersError(.unavailable, "Busy")), .value("there")]))
         let app = FeathersApp(transport: transport)
         app.use(hooks: .retrying(pause: .seconds(4), clock: clock))
-        async let found = app.service("messages").find(params: Params(timeout: .seconds(10)))
+        async let found = app.service("messages").rawFind(params: Params(timeout: .seconds(10)))
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(4))
         #expect(try await found == "there")

@@ -1,6 +1,7 @@
 import Feathers
 import FeathersSupport
 import FeathersTesting
+import TestBackend
 import Testing
 
 @Suite("Shared reads", .timeLimit(.minutes(10)))
@@ -31,7 +32,7 @@ struct ReadSharingTests {
         let seen = Locked(0)
         app.use(hooks: Hooks(after: [{ _ in seen.withLock { $0 += 1 } }]))
         let values = try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            for _ in 0..<10 { group.addTask { try await app.service("messages").find(.where("a", 1)) } }
+            for _ in 0..<10 { group.addTask { try await app.service("messages").rawFind(.where("a", 1)) } }
             await waiters.wait(for: 9)
             try await clock.waitForSleepers(1)
             clock.advance(by: .seconds(1))
@@ -40,7 +41,7 @@ struct ReadSharingTests {
         #expect(values == Array(repeating: 1, count: 10))
         #expect(transport.requests.count == 1)
         #expect(seen.withLock { $0 } == 10)
-        async let later = app.service("messages").find(.where("a", 1))
+        async let later = app.service("messages").rawFind(.where("a", 1))
         try await transport.waitForRequest(number: 2)
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
@@ -60,10 +61,10 @@ struct ReadSharingTests {
                 }
             ]))
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            for _ in 0..<10 { group.addTask { try await app.service("messages").find() } }
+            for _ in 0..<10 { group.addTask { try await app.service("messages").rawFind() } }
             await waiters.wait(for: 9)
             for language in ["de", "fr"] {
-                group.addTask { try await app.service("messages").find(params: Params(headers: ["Accept-Language": language])) }
+                group.addTask { try await app.service("messages").rawFind(params: Params(headers: ["Accept-Language": language])) }
             }
             try await clock.waitForSleepers(3)
             clock.advance(by: .seconds(1))
@@ -76,14 +77,15 @@ struct ReadSharingTests {
     func different() async throws {
         let (app, transport) = app()
         let calls: [@Sendable () async throws -> JSONValue] = [
-            { try await app.service("a").find() }, { try await app.service("b").find() }, { try await app.service("a").find(.limit(1)) },
+            { try await app.service("a").rawFind() }, { try await app.service("b").rawFind() },
+            { try await app.service("a").rawFind(.limit(1)) },
             { try await app.service("a").get(1) }, { try await app.service("a").get("1") },
-            { try await app.service("a").find(params: Params(headers: ["X": "1"])) },
-            { try await app.service("a").find(params: Params(timeout: .seconds(900))) },
-            { try await app.service("a").find(params: Params(route: ["x": "1"])) },
+            { try await app.service("a").rawFind(params: Params(headers: ["X": "1"])) },
+            { try await app.service("a").rawFind(params: Params(timeout: .seconds(900))) },
+            { try await app.service("a").rawFind(params: Params(route: ["x": "1"])) },
             { try await app.service("a").get("e\u{301}") }, { try await app.service("a").get("\u{e9}") },
             { try await app.service("a").create(1) }, { try await app.service("a").create(1) },
-            { try await app.service("a").find(params: Params(token: "theirs")) },
+            { try await app.service("a").rawFind(params: Params(token: "theirs")) },
         ]
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
             for (number, call) in calls.enumerated() {

@@ -10,7 +10,7 @@ enum Growth {
     }
 
     /// A service that does almost nothing, so that only the call itself is measured.
-    struct TrivialService: ServiceProtocol {
+    actor TrivialService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json] }
         func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue { data }
     }

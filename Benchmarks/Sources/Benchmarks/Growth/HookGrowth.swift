@@ -25,7 +25,7 @@ enum HookGrowth {
         return group
     }
 
-    private static func service(_ count: Int, _ hooks: Hooks) async throws -> UntypedService {
+    private static func service(_ count: Int, _ hooks: Hooks) async throws -> Service<JSONValue> {
         let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
         for _ in 0..<count { await service.use(hooks: hooks) }
         return service

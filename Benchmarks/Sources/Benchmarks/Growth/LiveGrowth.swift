@@ -31,11 +31,11 @@ enum LiveGrowth {
 
     /// A service, and live queries of it that have read their first result.
     private actor Scene {
-        private let service: UntypedService
+        private let service: Service<JSONValue>
         private var readers: [LiveQuery<JSONValue>.AsyncIterator] = []
         private var version: Int64 = 1_000_000
 
-        init(records: Int, query: Query, readers count: Int) async throws {
+        init(records: Int, query: Query<JSONValue>, readers count: Int) async throws {
             service = try await FeathersApp().use(MemoryService(multi: .all, records: Growth.records(records)), at: "messages")
             let service = service
             readers = (0..<count).map { _ in service.live(query).makeAsyncIterator() }
@@ -61,8 +61,10 @@ enum LiveGrowth {
     }
 
     /// A service that answers a patch with the whole record, and returns its list only once.
-    private struct Announcer: ServiceProtocol {
+    private actor Announcer: ServiceProtocol {
         let records: [JSONValue]
+
+        init(records: [JSONValue]) { self.records = records }
 
         func find(_ params: Params) async throws -> JSONValue { .array(records) }
         func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue { data }
@@ -78,7 +80,7 @@ enum LiveGrowth {
 
     /// A live query of a whole list of models, in the middle of which one record changes.
     private actor ListScene {
-        private let service: UntypedService
+        private let service: Service<JSONValue>
         private var reader: any AsyncIteratorProtocol<LiveSnapshot<Entry>, any Error>
         private let records: [JSONValue]
 

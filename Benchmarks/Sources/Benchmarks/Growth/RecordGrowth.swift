@@ -56,7 +56,7 @@ enum RecordGrowth {
         return group
     }
 
-    private static func service(_ count: Int, pagination: Pagination? = nil) async throws -> UntypedService {
+    private static func service(_ count: Int, pagination: Pagination? = nil) async throws -> Service<JSONValue> {
         try await FeathersApp().use(
             MemoryService(multi: .all, pagination: pagination, records: Growth.records(count)), at: "messages")
     }

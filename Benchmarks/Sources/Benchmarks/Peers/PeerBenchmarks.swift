@@ -93,7 +93,7 @@ struct PeerBenchmarks {
             add("items of a streamed result, \(how)", operations: count, prefix + "items", peers) { try await read(tokens.app) }
             addFloor("/tokens?count=\(count)&pattern=\(pattern)", count, server)
             add("events of an event stream, \(how)", operations: count, prefix + "events", peers) {
-                let query: Query = ["count": .integer(Int64(count)), "pattern": .string(pattern)]
+                let query: Query<JSONValue> = ["count": .integer(Int64(count)), "pattern": .string(pattern)]
                 let app = FeathersApp(transport: .feathers6(url) { $0.query = query })
                 let events = app.service("messages").events(.created, bufferingNewest: 2 * count)
                 try await withFeathersApp(app) { _ in
@@ -108,7 +108,7 @@ struct PeerBenchmarks {
             add("events of an event source, \(how)", operations: count, prefix + "events", peers) {
                 // The stream begins with a greeting.
                 var (seen, all) = (0, -1)
-                let query: Query = ["count": .integer(Int64(count)), "pattern": .string(pattern)]
+                let query: Query<JSONValue> = ["count": .integer(Int64(count)), "pattern": .string(pattern)]
                 for try await event in plain.eventSource("sse", as: JSONValue.self, query: query) {
                     seen += event["event"] == "created" && event["path"] == "messages" && event["data"]?["id"] == 1234 ? 1 : 0
                     all += 1

@@ -9,7 +9,7 @@ package struct QuerySorter: Sendable {
     ///
     /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $sort`) if `$sort` is not an object of numbers.
     ///   FeathersJS leaves records unsorted instead.
-    package init?(_ query: Query) throws(FeathersError) {
+    package init?(_ query: Query<JSONValue>) throws(FeathersError) {
         guard let sort = query.json["$sort"] else { return nil }
         guard case .object(let directions) = sort else {
             throw FeathersError(.badRequest, "Invalid filter value $sort", data: ["$sort": sort])
@@ -72,7 +72,7 @@ package struct QuerySelection: Sendable {
     ///   - id: the name of the id, which is always included.
     /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $select`) if `$select` is not an array.
     ///   FeathersJS returns empty records for a plain string.
-    package init?(_ query: Query, keeping id: String) throws(FeathersError) {
+    package init?(_ query: Query<JSONValue>, keeping id: String) throws(FeathersError) {
         guard let select = query.json["$select"], !select.isNull else { return nil }
         guard case .array(let names) = select else {
             throw FeathersError(.badRequest, "Invalid filter value $select", data: ["$select": select])

@@ -17,7 +17,7 @@ public struct QueryMatcher: Sendable {
     /// - Throws: ``FeathersError/Code/badRequest`` with FeathersJS' messages: `Invalid query parameter $x` for an unknown
     ///   operator (the error's data is the object that contains it), `Invalid filter value $x` for an unknown name at the
     ///   top level. It also throws for an empty `$or` or `$and`, and for operators mixed with properties.
-    public init(_ query: Query, operators: [QueryOperator] = []) throws(FeathersError) {
+    public init(_ query: Query<JSONValue>, operators: [QueryOperator] = []) throws(FeathersError) {
         if query.isEmpty {
             clauses = []
         } else {
@@ -129,7 +129,7 @@ struct QueryCompiler {
     private func test(_ name: String, _ operand: JSONValue, in object: JSONObject) throws(FeathersError) -> QueryTest {
         if let custom = custom[name], case .test(let matches) = custom.evaluation { return .custom { matches($0, operand) } }
         switch name {
-        case "$ne": return .isNot(operand)
+        case "$ne": return .notEquals(operand)
         case "$gt": return .ordered(.greater, operand)
         case "$gte": return .ordered(.greaterOrEqual, operand)
         case "$lt": return .ordered(.less, operand)

@@ -46,7 +46,7 @@ extension QueryTest {
 /// A condition on a property. It is evaluated for each value at the property's path.
 enum QueryTest: Sendable {
     case equals(JSONValue)
-    case isNot(JSONValue)
+    case notEquals(JSONValue)
     case isIn([JSONValue])
     case isNotIn([JSONValue])
     case ordered(Ordering, JSONValue)
@@ -57,7 +57,7 @@ enum QueryTest: Sendable {
     }
 
     var initialVerdict: Bool {
-        if case .isNot = self { true } else { false }
+        if case .notEquals = self { true } else { false }
     }
 
     /// Tests one value.
@@ -69,7 +69,7 @@ enum QueryTest: Sendable {
         case .equals(let operand): return place.exists && accept(areEqualInQueries(operand, value), &verdict)
         case .ordered(let ordering, let operand): return place.exists && accept(ordering.holds(value, operand), &verdict)
         case .custom(let matches): return place.exists && accept(matches(value), &verdict)
-        case .isNot(let operand):
+        case .notEquals(let operand):
             guard areEqualInQueries(operand, value) else { return false }
             verdict = false
             return true

@@ -38,48 +38,52 @@ public struct ServiceDefinition<Model: ServiceModel>: Sendable {
 
 extension FeathersApp {
     /// Returns the service with a definition, typed with its model.
-    public func service<Model: ServiceModel>(_ definition: ServiceDefinition<Model>) -> TypedService<Model> {
-        var service = service(definition.path, of: Model.self)
-        service.untyped.idProperty = definition.id
-        return service
+    public func service<Model: ServiceModel>(_ definition: ServiceDefinition<Model>) -> Service<Model> {
+        service(definition.path, of: Model.self).identified(by: definition.id)
     }
 }
 
 // The types are known, so `.init(text: "Hi")` is enough.
-extension TypedService where Model: ServiceModel {
+extension Service where Model: ServiceModel {
     /// Creates a record from the data that its service takes.
     @concurrent @discardableResult
-    public func create(_ data: Model.CreateData, query: Query = Query(), params: Params = Params()) async throws -> Model {
-        let codec = codec(for: params)
-        let record = try oneRecord(codec.encodeSent(data, to: path))
-        return try decode(await untyped.execute(untyped.request(.create, data: record, query: query, params: params)), .create, codec)
+    public func create(
+        _ data: Model.CreateData, query: Query<Model> = Query(), params: Params = Params()
+    ) async throws -> Model {
+        try await create(encoded(data, params), query: query, params: params)
     }
 
     /// Creates several records in one call.
     @concurrent @discardableResult
-    public func create(_ data: [Model.CreateData], query: Query = Query(), params: Params = Params()) async throws -> [Model] {
-        try await create(contentsOf: data, query: query, params: params)
+    public func create(
+        contentsOf data: [Model.CreateData], query: Query<Model> = Query(), params: Params = Params()
+    ) async throws -> [Model] {
+        try await create(contentsOf: data.map { try encoded($0, params) }, query: query, params: params)
     }
 
     /// Merges properties into a record.
     @concurrent @discardableResult
     public func patch(
-        _ id: some ServiceIDConvertible & Sendable, _ data: Model.PatchData, query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, _ data: Model.PatchData, query: Query<Model> = Query(),
+        params: Params = Params()
     ) async throws -> Model {
-        try await patch(id, with: data, query: query, params: params)
+        try await patch(id, with: encoded(data, params), query: query, params: params)
     }
 
     /// Merges properties into every record that matches a query.
     @concurrent @discardableResult
-    public func patchAll(query: TypedQuery<Model>, _ data: Model.PatchData, params: Params = Params()) async throws -> [Model] {
-        try await patchAll(query: query, with: data, params: params)
+    public func patchAll(
+        query: Query<Model>, _ data: Model.PatchData, params: Params = Params()
+    ) async throws -> [Model] {
+        try await patchAll(query: query, with: encoded(data, params), params: params)
     }
 
     /// Replaces a record.
     @concurrent @discardableResult
     public func update(
-        _ id: some ServiceIDConvertible & Sendable, _ data: Model.CreateData, query: Query = Query(), params: Params = Params()
+        _ id: some ServiceIDConvertible & Sendable, _ data: Model.CreateData, query: Query<Model> = Query(),
+        params: Params = Params()
     ) async throws -> Model {
-        try await update(id, with: data, query: query, params: params)
+        try await update(id, with: encoded(data, params), query: query, params: params)
     }
 }

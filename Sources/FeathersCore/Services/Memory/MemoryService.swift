@@ -283,7 +283,7 @@ struct MemoryQuery {
     let matcher: QueryMatcher
     private let selection: QuerySelection?
 
-    init(_ query: Query, _ options: MemoryService.Options) throws(FeathersError) {
+    init(_ query: Query<JSONValue>, _ options: MemoryService.Options) throws(FeathersError) {
         matcher = try QueryMatcher(query, operators: options.operators)
         selection = try QuerySelection(query, keeping: options.id)
     }

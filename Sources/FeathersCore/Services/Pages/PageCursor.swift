@@ -7,7 +7,7 @@ struct PageCursor: Sendable {
         case keyed([(property: String, isDescending: Bool)])
     }
 
-    private let query: Query
+    private let query: Query<JSONValue>
     private let order: Order
     private let selection: QuerySelection?
     private let start: Int
@@ -27,7 +27,7 @@ struct PageCursor: Sendable {
     ///   - size: the size of a page.
     ///   - key: the unique property that separates pages; nil to use `$skip`.
     /// - Throws: ``FeathersError/Code/badRequest`` that names the part of the query that prevents paging.
-    init(_ query: Query, size: Int, key: String?) throws(FeathersError) {
+    init(_ query: Query<JSONValue>, size: Int, key: String?) throws(FeathersError) {
         guard size > 0 else { throw FeathersError(.badRequest, "The page size must be at least 1", execution: .neverSent) }
         start = try Self.count("$skip", in: query) ?? 0
         bound = try Self.count("$limit", in: query) ?? .max
@@ -54,7 +54,7 @@ struct PageCursor: Sendable {
     }
 
     /// Returns the queries of the next pages, in order. Returns more than one only if they do not depend on each other.
-    func next(atMost count: Int) throws(FeathersError) -> [Query] {
+    func next(atMost count: Int) throws(FeathersError) -> [Query<JSONValue>] {
         guard !isOver else { return [] }
         switch order {
         case .keyed(let keys):
@@ -69,7 +69,7 @@ struct PageCursor: Sendable {
         }
     }
 
-    private func page(at position: Int, _ remaining: Int) -> Query {
+    private func page(at position: Int, _ remaining: Int) -> Query<JSONValue> {
         let page = query.limit(min(size, remaining))
         return position > 0 ? page.skip(position) : page
     }
@@ -77,12 +77,14 @@ struct PageCursor: Sendable {
     /// Processes the result of the first query from `next(atMost:)`.
     /// - Returns: whether the results of the other queries are the pages that follow.
     /// - Throws: ``FeathersError/Code/generalError`` if the service returns the same page again.
-    mutating func received(_ page: Paginated<JSONValue>) throws(FeathersError) -> Bool {
+    mutating func received(_ page: Page<JSONValue>) throws(FeathersError) -> Bool {
         let (asked, step) = (min(size, remaining), size)
         if let limit = page.limit, limit > 0 { size = min(size, limit) }
         if case .counted = order { total = page.total ?? total } else if isFirst { total = page.total }
         guard isFirst || page.isEmpty || page.data != lastPage else {
-            throw FeathersError(.generalError, "The service returns the same records for every page: it does not support $skip")
+            let ignored = if case .counted = order { "$skip" } else { "the conditions that separate the pages" }
+            throw FeathersError(
+                .generalError, "The service returns the same records for every page: it does not support \(ignored)")
         }
         isFirst = false
         (last, lastPage) = (page.last ?? last, page.data)
@@ -101,10 +103,7 @@ struct PageCursor: Sendable {
         if case .counted = order, let total { position >= total } else { false }
     }
 
-    /// The number of records on all pages; nil if the service does not report a total.
-    var expected: Int? { total.map { min(max($0 - start, 0), bound) } }
-
-    private static func count(_ name: String, in query: Query) throws(FeathersError) -> Int? {
+    private static func count(_ name: String, in query: Query<JSONValue>) throws(FeathersError) -> Int? {
         guard let value = query.json[name] else { return nil }
         guard let count = ParsedInteger(value).value, count >= 0 else {
             throw FeathersError(.badRequest, "Paging requires \(name) to be a whole number of at least 0", execution: .neverSent)
@@ -113,7 +112,7 @@ struct PageCursor: Sendable {
     }
 }
 
-extension Query {
+extension Query where Model == JSONValue {
     /// Returns a query for the records after the given one: equal in the first properties, then greater in the next.
     fileprivate func after(_ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)]) throws(FeathersError) -> Query {
         var alternatives: [Query] = []

@@ -1,5 +1,6 @@
 import FeathersCore
 import FeathersTesting
+import TestBackend
 
 @testable import FeathersSocketIO
 
@@ -98,7 +99,7 @@ private enum Kind {
             guard answer["data"]?["padding"] == data["padding"] else { return nil }
             return answer["data"]?["n"]?.integer
         case .find:
-            let answer = try await app.service("echo").find(.where("n", .equals(JSONValue.integer(number))), params: params)
+            let answer = try await app.service("echo").rawFind(.where("n", .equals(JSONValue.integer(number))), params: params)
             // A query string carries text.
             return answer["query"]?["n"]?.integer ?? answer["query"]?["n"]?.string.flatMap { Int64($0) }
         }

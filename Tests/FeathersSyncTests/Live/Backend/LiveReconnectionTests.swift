@@ -60,7 +60,7 @@ struct LiveReconnectionTests {
             }
             try await room.proxy.refuse()
             try await room.proxy.cut()
-            try await room.others.removeAll(query: room.query.where(.rank, .isAtLeast(4)))
+            try await room.others.removeAll(query: room.query.where(.rank, .greaterThanOrEqual(4)))
             try await room.proxy.accept()
             // A poll that began after all this has missed nothing: then one goes after the other.
             while let records = try await live.next(), records.map(\.rank) != [3, 2, 1] {}

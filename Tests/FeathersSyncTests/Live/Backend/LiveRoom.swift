@@ -26,9 +26,9 @@ struct LiveRoom: Sendable {
 
     let proxy: FaultProxy
     /// The records over the connection under test.
-    let own: TypedService<Item>
+    let own: Service<Item>
     /// The records as somebody else sees and changes them.
-    let others: TypedService<Item>
+    let others: Service<Item>
     private let room = UUID().uuidString
 
     /// Runs a body with a connection that stands.
@@ -57,7 +57,7 @@ struct LiveRoom: Sendable {
         try await proxy.close()
     }
 
-    var query: TypedQuery<Item> { .where(.room, room) }
+    var query: Query<Item> { .where(.room, room) }
 
     func item(_ text: String, rank: Int) -> Item { Item(room: room, text: text, rank: rank) }
 
@@ -82,7 +82,7 @@ struct LiveRoom: Sendable {
     }
 
     /// One change, by somebody else or over the connection under test.
-    func change(_ random: inout SeededGenerator, over service: TypedService<Item>) async throws {
+    func change(_ random: inout SeededGenerator, over service: Service<Item>) async throws {
         let known = try await others.find(query.limit(30)).compactMap(\.id)
         let rank = Int.random(in: 0...6, using: &random)
         guard let id = known.randomElement(using: &random), known.count > 3 else {

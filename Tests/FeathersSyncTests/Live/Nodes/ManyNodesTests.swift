@@ -37,7 +37,7 @@ struct ManyNodesTests {
         let app = nodes.app()
         try app.use(authentication: AuthenticationOptions())
         let room = UUID().uuidString
-        let query = TypedQuery<Item>.where(.room, room).sorted(by: .rank, .descending).limit(8)
+        let query = Query<Item>.where(.room, room).sorted(by: .rank, .descending).limit(8)
         let survivor = try await nodes.app(on: 0)
         try await withFeathersApp(survivor) { survivor in
             let others = survivor.service("messages", of: Item.self)

@@ -14,7 +14,7 @@ struct OutboxApp: Sendable {
     let transport: StubTransport
     let clock: ManualClock
 
-    var messages: UntypedService { app.service("messages") }
+    var messages: Service<JSONValue> { app.service("messages") }
 
     init(
         in folder: OutboxFolder? = nil, server: AnsweringServer = AnsweringServer(), _ configure: (inout OutboxOptions) -> Void = { _ in }

@@ -144,7 +144,7 @@ struct OutboxSendingTests {
             $0.services["notes"] = OutboxServiceOptions(isKeyed: true)
         }
         let app = FeathersApp(transport: StubRealTimeTransport())
-        try await app.use(TransportService(StubTransport()), at: "notes")
+        try await app.use(StubTransport(), at: "notes")
         try app.use(outbox: outbox)
         await outbox.close()
     }
@@ -198,14 +198,26 @@ struct OutboxSendingTests {
         #expect(connection.requests.count == (isKeyed ? 0 : 1))
     }
 
+    /// A model for a service's definition. Its records are read as JSON here.
+    private struct Message: ServiceModel {
+        enum CodingKeys: String, CodingKey { case number, id, text }
+
+        struct Data: Encodable, Sendable {}
+        typealias CreateData = Data
+        typealias PatchData = Data
+
+        var number: Int
+        var id: Int
+        var text: String
+    }
+
     @Test("A write to a created record is addressed by the id property of the service's definition")
     func idProperty() async throws {
         let outbox = try await Outbox(file: try OutboxFolder().file)
         let transport = StubTransport { _ in ["number": 7, "id": 3, "text": "Hi"] }
         let app = FeathersApp(transport: transport)
         try app.use(outbox: outbox)
-        var messages = app.service("messages")
-        messages.idProperty = "number"
+        let messages = app.service(ServiceDefinition<Message>(path: "messages", id: "number")).json
         let created = try await messages.outbox.create(["text": "Hi"])
         let removed = try await messages.outbox.remove(created.id.uuidString.lowercased())
         try await withFeathersApp(app) { _ in _ = try await removed.result() }

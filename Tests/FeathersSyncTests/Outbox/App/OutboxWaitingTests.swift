@@ -268,8 +268,8 @@ struct OutboxWaitingTests {
         #expect(scene.outbox.state.activity == .stopped)
     }
 
-    @Test("A typed service writes models and reads them back")
-    func typed() async throws {
+    @Test("A service with a model writes values of it and reads them back")
+    func models() async throws {
         struct Message: Codable, Sendable, Equatable {
             var id: Int?
             var text: String

@@ -4,9 +4,9 @@ import FeathersREST
 
 /// A relationship of one resource on the server. Reads and changes the contents of only that relationship.
 ///
-/// Every call is a call of the untyped service, so it runs through that service's hooks and throws its errors.
-public struct JSONAPIRelationshipService: Sendable {
-    fileprivate let service: UntypedService
+/// Every call is a call of the path's service, so it runs through that service's hooks and throws its errors.
+public struct RemoteRelationship: Sendable {
+    fileprivate let service: Service<JSONValue>
     fileprivate let id: String
     fileprivate let name: String
     fileprivate let links: JSONAPILinks
@@ -43,7 +43,7 @@ public struct JSONAPIRelationshipService: Sendable {
 
     /// Reads the target of the relationship; nil if the relationship is empty.
     public func related<Model: JSONAPIRelatable>(
-        _ type: Model.Type = Model.self, query: Query = Query(), params: Params = Params()
+        _ type: Model.Type = Model.self, query: Query<JSONValue> = Query(), params: Params = Params()
     ) async throws -> Model? {
         let response = try await related(query, params)
         if let model = response.receivedDocument?.decode(type, with: codec) { return model }
@@ -52,13 +52,13 @@ public struct JSONAPIRelationshipService: Sendable {
 
     /// Reads the targets of the relationship from the response's first page.
     public func relatedList<Model: JSONAPIRelatable>(
-        of type: Model.Type = Model.self, query: Query = Query(), params: Params = Params()
+        of type: Model.Type = Model.self, query: Query<JSONValue> = Query(), params: Params = Params()
     ) async throws -> [Model] {
         let response = try await related(query, params)
-        return try response.receivedDocument?.decodeList(of: type, with: codec) ?? Paginated(json: response.result).data.map(decode)
+        return try response.receivedDocument?.decodeList(of: type, with: codec) ?? Page(json: response.result).data.map(decode)
     }
 
-    private func related(_ query: Query, _ params: Params) async throws -> ServiceResponse {
+    private func related(_ query: Query<JSONValue>, _ params: Params) async throws -> ServiceResponse {
         let call = RelationshipCall(id: id, name: name, link: links["related"]?.href)
         return try await service.response(to: JSONAPIMethod.getRelated.serviceMethod, data: call.json, query: query, params: params)
     }
@@ -88,11 +88,11 @@ extension JSONAPIService {
     /// Calls fail for an id that is nil or empty.
     public func relationship(
         _ property: String, ofID id: some ServiceIDConvertible, links: JSONAPILinks = JSONAPILinks()
-    ) -> JSONAPIRelationshipService {
+    ) -> RemoteRelationship {
         // An empty id makes the call fail, because this method cannot throw.
         let id = (try? id.serviceID)?.description ?? ""
-        return JSONAPIRelationshipService(
-            service: untyped, id: id, name: codec.keys.wireName(of: property), links: links, codec: codec)
+        return RemoteRelationship(
+            service: service, id: id, name: codec.keys.wireName(of: property), links: links, codec: codec)
     }
 
     /// Returns the target of a to-one relationship: the included one, or one read from the server; nil if the relationship is empty.

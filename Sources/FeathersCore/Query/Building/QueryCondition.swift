@@ -1,43 +1,84 @@
 public import Foundation
 
-extension Query {
-    /// A condition on a property: equality or one of Feathers' operators.
-    public struct Condition: Sendable, Hashable {
-        /// The operator, such as `$gt`; nil for equality.
-        let `operator`: String?
-        let value: JSONValue
-        /// The dates in the value, if it contains only dates. Typed queries write them in the service's format.
-        let dates: [Date]?
+/// A condition on a property: equality or one of Feathers' operators.
+///
+/// ## Topics
+///
+/// ### Equality
+/// - ``equals(_:)-(QueryValue)``
+/// - ``notEquals(_:)-(QueryValue)``
+///
+/// ### Order
+/// - ``lessThan(_:)``
+/// - ``lessThanOrEqual(_:)``
+/// - ``greaterThan(_:)``
+/// - ``greaterThanOrEqual(_:)``
+///
+/// ### Lists
+/// - ``isIn(_:)-(Values)``
+/// - ``isNotIn(_:)-(Values)``
+///
+/// ### Operators of a service
+/// - ``custom(_:_:)-(_,QueryValue)``
+public struct QueryCondition: Sendable, Hashable {
+    /// The operator, such as `$gt`; nil for equality.
+    let `operator`: String?
+    let value: JSONValue
+    /// The dates in the value, if it contains only dates. Next to a coding key, they are written in the service's format.
+    let dates: [Date]?
 
-        private init(_ operator: String?, _ value: JSONValue, dates: [Date]? = nil) {
-            (self.operator, self.value, self.dates) = (`operator`, value, dates)
-        }
+    private init(_ operator: String?, _ value: JSONValue, dates: [Date]? = nil) {
+        (self.operator, self.value, self.dates) = (`operator`, value, dates)
+    }
 
-        private init<Value: QueryValue>(_ operator: String?, comparingWith value: Value) {
-            // The types are compared first, because casts that fail take time (measured: a tenth of building a query).
-            let isDates = Value.self == Date.self || Value.self == [Date].self
-            self.init(`operator`, value.queryValue, dates: isDates ? (value as? Date).map { [$0] } ?? value as? [Date] : nil)
+    private init<Value: QueryValue>(_ operator: String?, comparingWith value: Value) {
+        // The types are compared first, because casts that fail take time (measured: a tenth of building a query).
+        let isDates = Value.self == Date.self || Value.self == [Date].self
+        self.init(
+            `operator`, value.queryValue,
+            dates: isDates ? (value as? Date).map { [$0] } ?? value as? [Date] : nil)
+    }
+
+    /// The condition in its raw form.
+    var json: JSONValue {
+        guard let `operator` else { return value }
+        return .object([`operator`: value])
+    }
+
+    /// Returns the condition in a service's date format.
+    /// - Throws: ``FeathersError/Code/badRequest`` that names the model, if the format cannot write a date.
+    func written(with options: CodingOptions, for model: Any.Type) throws(FeathersError) -> QueryCondition {
+        guard let dates else { return self }
+        if case .iso8601 = options.dates { return self }
+        do {
+            let written = try dates.map { try options.encode($0) }
+            let value = if case .array = value { JSONValue.array(written) } else { written.first ?? .null }
+            return QueryCondition(`operator`, value)
+        } catch {
+            throw FeathersError(
+                .badRequest, "A date of a query for \(model) cannot be written in the date format of its service",
+                execution: .neverSent)
         }
     }
 }
 
-extension Query.Condition {
+extension QueryCondition {
     /// Tests whether the property equals `value`. A list matches if one of its elements does. Null also matches a missing property.
     public static func equals(_ value: some QueryValue) -> Self { Self(nil, comparingWith: value) }
     /// Tests whether the property equals `value`, for JSON literals such as `nil`.
     public static func equals(_ value: JSONValue) -> Self { Self(nil, value) }
     /// Tests whether the property does not equal `value` (`$ne`).
-    public static func isNot(_ value: some QueryValue) -> Self { Self("$ne", comparingWith: value) }
+    public static func notEquals(_ value: some QueryValue) -> Self { Self("$ne", comparingWith: value) }
     /// Tests whether the property does not equal `value` (`$ne`), for JSON literals such as `nil`.
-    public static func isNot(_ value: JSONValue) -> Self { Self("$ne", value) }
+    public static func notEquals(_ value: JSONValue) -> Self { Self("$ne", value) }
     /// Tests whether the property is greater than `value` (`$gt`).
     public static func greaterThan(_ value: some QueryValue) -> Self { Self("$gt", comparingWith: value) }
     /// Tests whether the property is greater than or equal to `value` (`$gte`).
-    public static func isAtLeast(_ value: some QueryValue) -> Self { Self("$gte", comparingWith: value) }
+    public static func greaterThanOrEqual(_ value: some QueryValue) -> Self { Self("$gte", comparingWith: value) }
     /// Tests whether the property is less than `value` (`$lt`).
     public static func lessThan(_ value: some QueryValue) -> Self { Self("$lt", comparingWith: value) }
     /// Tests whether the property is less than or equal to `value` (`$lte`).
-    public static func isAtMost(_ value: some QueryValue) -> Self { Self("$lte", comparingWith: value) }
+    public static func lessThanOrEqual(_ value: some QueryValue) -> Self { Self("$lte", comparingWith: value) }
 
     /// Tests whether the property equals one of `values` (`$in`).
     ///

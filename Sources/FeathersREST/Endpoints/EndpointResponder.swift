@@ -3,7 +3,7 @@ import FeathersNetworking
 import Foundation
 
 /// The implementation of an endpoint's call: sends the request and reads the response.
-struct EndpointService<Response: Sendable>: ServiceProtocol {
+struct EndpointResponder<Response: Sendable>: Responder {
     let builder: EndpointRequestBuilder<Response>
     let transport: RESTTransport
     let progress: (@Sendable (TransferProgress) -> Void)?

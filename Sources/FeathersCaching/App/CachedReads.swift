@@ -1,49 +1,50 @@
 public import FeathersCore
 
-/// The reads of a service as streams of values with their sources. A stream has two values if the policy yields two.
-public struct CachedService<Record: Sendable, List: Sendable>: Sendable {
-    let service: UntypedService
-    let record: @Sendable (JSONValue, Params) throws -> Record
-    let list: @Sendable (JSONValue, Params) throws -> List
+extension Service {
+    /// The reads of the service, with the source of each value.
+    public var cached: CachedReads<Model> { CachedReads(service: self) }
+}
 
-    /// Lists the records that match a query. If the service paginates, a typed service's result includes the totals of the page.
-    public func find(_ query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()) -> CachedResults<List> {
-        results(.find, nil, query: query, policy, params, list)
+/// The reads of a service as streams of values with their sources. A stream has two values if the policy yields two.
+public struct CachedReads<Model: Codable & Sendable>: Sendable {
+    let service: Service<Model>
+
+    /// Returns the records that match a query, with the totals of the page if the service paginates.
+    public func find(
+        _ query: Query<Model> = Query(), policy: CachePolicy? = nil, params: Params = Params()
+    ) -> CachedResults<Page<Model>> {
+        let service = service
+        return results(Result { () throws(FeathersError) in try request(.find, query, policy, params) }) {
+            try service.decodePage($0, params)
+        }
     }
 
     /// Reads one record.
     public func get(
-        _ id: some ServiceIDConvertible, query: Query = Query(), policy: CachePolicy? = nil, params: Params = Params()
-    ) -> CachedResults<Record> {
-        do {
-            return results(.get, try id.serviceID, query: query, policy, params, record)
-        } catch {
-            return CachedResults(service: service, request: .failure(error)) { try record($0, params) }
+        _ id: some ServiceIDConvertible, query: Query<Model> = Query(), policy: CachePolicy? = nil,
+        params: Params = Params()
+    ) -> CachedResults<Model> {
+        let service = service
+        return results(
+            Result { () throws(FeathersError) in try request(.get, id: id.serviceID, query, policy, params) }
+        ) {
+            try service.decodeResult($0, of: .get, params)
         }
     }
 
+    private func request(
+        _ method: ServiceMethod, id: ServiceID? = nil, _ query: Query<Model>, _ policy: CachePolicy?, _ params: Params
+    ) throws(FeathersError) -> ServiceRequest {
+        var request = try service.request(method, id: id, query: query, params: params)
+        request.params = request.params.withScopedToken(of: service.app)
+        if let policy { request.params.cachePolicy = policy }
+        return request
+    }
+
     private func results<Value>(
-        _ method: ServiceMethod, _ id: ServiceID?, query: Query, _ policy: CachePolicy?, _ params: Params,
-        _ read: @escaping @Sendable (JSONValue, Params) throws -> Value
+        _ request: Result<ServiceRequest, FeathersError>, _ transform: @escaping @Sendable (JSONValue) throws -> Value
     ) -> CachedResults<Value> {
-        var sent = params.joining(query).withScopedToken(of: service.app)
-        if let policy { sent.cachePolicy = policy }
-        let request = ServiceRequest(path: service.path, method: method, id: id, params: sent)
-        return CachedResults(service: service, request: .success(request)) { try read($0, params) }
-    }
-}
-
-extension UntypedService {
-    /// The reads of the service, with the source of each value.
-    public var cached: CachedService<JSONValue, JSONValue> {
-        CachedService(service: self, record: { json, _ in json }, list: { json, _ in json })
-    }
-}
-
-extension TypedService {
-    /// The reads of the service, with the source of each value.
-    public var cached: CachedService<Model, Paginated<Model>> {
-        CachedService(service: untyped, record: { try decodeResult($0, of: .get, $1) }, list: { try decodePage($0, $1) })
+        CachedResults(service: service.json, request: request, transform: transform)
     }
 }
 
@@ -59,7 +60,7 @@ extension TypedService {
 /// Reading to the end refreshes the cache if the policy requires it, in the reader's own task if the app is not running. If a call throws, the
 /// sequence throws the error and ends.
 public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
-    let service: UntypedService
+    let service: Service<JSONValue>
     /// The request of the call, or the error that the first read throws.
     let request: Result<ServiceRequest, FeathersError>
     let transform: @Sendable (JSONValue) throws -> Value

@@ -1,0 +1,76 @@
+/// What responds to a service's requests inside its hooks: an implementation, or middleware around the next responder.
+///
+/// Not an actor: a call pays for a change of actor only where a service of the app runs.
+package protocol Responder: Sendable {
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse
+
+    /// The app's own service that responds; nil if a server does.
+    var actor: (any Actor)? { get }
+}
+
+extension Responder {
+    package var actor: (any Actor)? { nil }
+}
+
+/// A service of the app.
+struct LocalResponder: Responder {
+    let service: any ServiceProtocol
+    var actor: (any Actor)? { service }
+
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        try await service.respond(to: request)
+    }
+}
+
+/// The responder for paths without a service. It rejects every call.
+struct MissingService: Responder {
+    let path: String
+
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        throw FeathersError(.notFound, "Can not find service '\(path)'", execution: .neverSent)
+    }
+}
+
+/// The responder for methods that a service's options exclude. It rejects every call.
+struct RefusingResponder: Responder {
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        throw FeathersError.unsupported(request.method)
+    }
+}
+
+/// The service of a path that is reached through a transport.
+///
+/// The app's token is sent only if the transport connects to the app's own server or to one of its authentication's
+/// `trustedOrigins`.
+package struct RemoteResponder: Responder {
+    let transport: any Transport
+    /// Whether the transport is the app's own.
+    package let isOwn: Bool
+
+    package func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        try await transport.send(request)
+    }
+}
+
+/// A service on a server, as calls reach it: it rejects them once the app has shut down.
+struct SendingResponder: Responder {
+    let remote: RemoteResponder
+    let gate: CallGate
+    let app: WeakApp
+    /// Whether requests belong to the app's user, although no sign-in gate says so.
+    let recordsSender: Bool
+
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        // Checked here, immediately before sending, because the call may have waited or be a retry.
+        if gate.isFinished { throw FeathersError.shuttingDown(request) }
+        var request = request
+        if recordsSender { request.recordSender(of: app.app, whenSent: true) }
+        try request.checkSender()
+        if request.token != nil || !request.params.headers.isEmpty {
+            let app = app.app
+            try request.addTokenField(app, mayCarry: app?.trusts(remote) == true)
+            request.harmlessFields = app?.harmlessFields
+        }
+        return try request.checked(await remote.respond(to: request))
+    }
+}
