@@ -32,7 +32,7 @@ public struct FileTokenStorage: TokenStorage {
     public func exclusively(for key: String, _ body: @Sendable () async -> Void) async throws {
         let lock = try await files.lock("\(name(of: key)).refresh")
         await body()
-        await files.unlock(lock)
+        lock.unlock()
     }
 
     /// Returns the file name for a key. Everything except ASCII letters, digits, `-` and `_` is percent-encoded.
@@ -49,6 +49,8 @@ private actor TokenFiles {
     private static let maximumSize = 1 << 20
 
     private let directory: String
+    /// The locks that refreshes hold, by file name.
+    private var locks: [String: DirectoryLock] = [:]
     private let executor = DiskExecutor(label: "feathers.token-files")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -93,18 +95,22 @@ private actor TokenFiles {
         }
     }
 
-    /// Acquires the lock of a file. Another process may hold it for as long as a request takes, so no thread waits for
-    /// it.
+    /// Acquires the lock of a file. Another process may hold it for as long as a request takes, so this does not occupy
+    /// the actor's thread.
     /// - Throws: ``FeathersError`` if another process holds the lock for a minute.
     func lock(_ name: String) async throws -> OpenFile {
-        for _ in 1...3000 {
-            if let file = try attempt("locked", name, { try SafeDirectory.make(directory).lock(name) }) { return file }
-            try await Task.sleep(for: .milliseconds(20))
+        let lock = locks[name] ?? DirectoryLock(path: directory, name: name)
+        locks[name] = lock
+        let result: Result<OpenFile, any Error>
+        do {
+            result = .success(try await lock.lock(waitingAtMost: .seconds(60)))
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            result = .failure(error)
         }
-        throw FeathersError(.generalError, "The token file '\(directory)/\(name)' is locked by another process")
+        return try attempt("locked", name) { try result.get() }
     }
-
-    func unlock(_ file: OpenFile) { file.unlock() }
 
     private func attempt<Value>(_ what: String, _ name: String, _ body: () throws -> Value) throws -> Value {
         do {

@@ -39,6 +39,12 @@ package final class DirectoryLock: Sendable {
         return try body(held)
     }
 
+    /// Acquires the lock for work that may suspend. Unlock the file to release it.
+    /// - Throws: ``FileFailure`` if the lock is not released in time, `CancellationError` if the task is cancelled while waiting.
+    package func lock(waitingAtMost limit: Duration) async throws -> OpenFile {
+        try await acquire(waitingAtMost: limit).file
+    }
+
     private func acquire(waitingAtMost limit: Duration) async throws -> Held {
         if let held = try take(waits: false) { return held }
         let waiter = Promise<Held>()

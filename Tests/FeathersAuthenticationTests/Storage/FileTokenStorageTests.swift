@@ -1,4 +1,5 @@
 import Feathers
+import FeathersSupport
 import FeathersTesting
 import Foundation
 import TestBackend
@@ -6,6 +7,8 @@ import Testing
 
 @Suite("The file storage", .timeLimit(.minutes(10)))
 struct FileTokenStorageTests {
+    private let executor = SettlingExecutor()
+
     /// Runs the body with a folder of its own that is not there yet.
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
         let parent = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -187,6 +190,33 @@ struct FileTokenStorageTests {
                 #expect(await failure(use)?.message.contains("'\(folder.path)' cannot be used") == true)
             }
             #expect(FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test func `A lock is passed on when it is released, and a task that waits for it can be cancelled`() async throws {
+        try await withFolder { folder in
+            let (entered, gate) = (Promise<Void>(), Promise<Void>())
+            let holder = Task {
+                try await FileTokenStorage(directory: folder).exclusively(for: "a") {
+                    entered.resolve(())
+                    try? await gate.value()
+                }
+            }
+            try await entered.value()
+            let order = Locked<[String]>([])
+            let waiting = FileTokenStorage(directory: folder)
+            let cancelled = await executor.start {
+                try await waiting.exclusively(for: "a") { order.withLock { $0.append("cancelled") } }
+            }
+            let next = await executor.start {
+                try await waiting.exclusively(for: "a") { order.withLock { $0.append("next") } }
+            }
+            cancelled.cancel()
+            await #expect(throws: CancellationError.self) { try await cancelled.value }
+            gate.resolve(())
+            try await holder.value
+            try await next.value
+            #expect(order.withLock { $0 } == ["next"])
         }
     }
 }
