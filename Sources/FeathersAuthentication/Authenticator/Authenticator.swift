@@ -76,6 +76,8 @@ final class Authenticator: Sendable {
         callsCarryCredentials = app.callsCarryCredentials
         storage = StoredTokens(options.storage, key: options.storageKey) { [weak app] in
             await app?.issuers(at: options.path)
+        } warn: { [weak app] message, error in
+            app?.diagnostics.log(.warning, .authentication, message, error: error)
         }
         timebase = RelativeClock(options.clock)
         stream = app.transport?.component((any ReopeningTransport).self)

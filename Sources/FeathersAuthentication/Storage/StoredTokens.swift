@@ -9,6 +9,8 @@ final class StoredTokens: Sendable {
     private let storage: any TokenStorage
     private let key: String
     private let issuers: @Sendable () async -> Set<Origin>?
+    /// Reports errors that do not keep the app from going on.
+    private let warn: @Sendable (String, any Error) -> Void
     /// The part of the keys after the names. Set by the first access, when the app's services are registered.
     private let suffix = Locked<String?>(nil)
     private let mutex = AsyncMutex()
@@ -17,9 +19,14 @@ final class StoredTokens: Sendable {
     /// What the storage contained when it was last read or changed here.
     private let known = Locked<AuthenticationTokens?>(nil)
 
-    /// - Parameter issuers: Returns the servers that issue the app's tokens; nil if the app has been released.
-    init(_ storage: any TokenStorage, key: String, issuers: @escaping @Sendable () async -> Set<Origin>?) {
-        (self.storage, self.key, self.issuers) = (storage, key, issuers)
+    /// - Parameters:
+    ///   - issuers: Returns the servers that issue the app's tokens; nil if the app has been released.
+    ///   - warn: Reports errors that do not keep the app from going on.
+    init(
+        _ storage: any TokenStorage, key: String, issuers: @escaping @Sendable () async -> Set<Origin>?,
+        warn: @escaping @Sendable (String, any Error) -> Void
+    ) {
+        (self.storage, self.key, self.issuers, self.warn) = (storage, key, issuers, warn)
     }
 
     /// The keys of the access token and of the refresh token; nil if the app was released before it had a token. Call
@@ -46,14 +53,20 @@ final class StoredTokens: Sendable {
     }
 
     /// Returns the tokens that another app or process has stored since they were last read or changed here; nil if
-    /// there are none.
+    /// there are none, or if they cannot be read.
     func readNewer() async -> AuthenticationTokens? {
-        let newer: AuthenticationTokens?? = try? await mutex.withLock {
-            let before = known.withLock { $0 }
-            let now = try await stored()
-            return now == before ? nil : now
+        do {
+            return try await mutex.withLock {
+                let before = known.withLock { $0 }
+                let now = try await stored()
+                return now == before ? nil : now
+            }
+        } catch is CancellationError {
+            return nil
+        } catch {
+            warn("The token storage cannot be read, so a sign-in of another app is not found", error)
+            return nil
         }
-        return newer ?? nil
     }
 
     /// Reads both tokens. Call it while the mutex is held.
@@ -120,9 +133,15 @@ final class StoredTokens: Sendable {
     func exclusively(_ body: @escaping @Sendable () async -> Void) async {
         let hasRun = Locked(false)
         if let keys = await mutex.withLock({ await keys }) {
-            try? await storage.exclusively(for: keys.refresh) {
-                hasRun.withLock { $0 = true }
-                await body()
+            do {
+                try await storage.exclusively(for: keys.refresh) {
+                    hasRun.withLock { $0 = true }
+                    await body()
+                }
+            } catch is CancellationError {
+                // The attempt finds out itself.
+            } catch {
+                warn("The token storage cannot be locked, so another app may use the same refresh token", error)
             }
         }
         // A storage that cannot be locked does not keep the app from refreshing, but a cancelled attempt ends.

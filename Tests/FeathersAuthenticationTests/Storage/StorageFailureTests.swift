@@ -1,4 +1,5 @@
 import Feathers
+import FeathersSupport
 import FeathersTesting
 import TestBackend
 import Testing
@@ -47,6 +48,40 @@ struct StorageFailureTests {
         #expect(app.authentication == .signedOut)
         #expect(server.requests(to: "authentication").last?.method == .remove)
         #expect(try await app.service("messages").rawFind()["authorization"] == .null)
+    }
+
+    /// Cannot be locked, nor read once a token is stored.
+    private struct Broken: TokenStorage {
+        let tokens = InMemoryTokenStorage()
+
+        func token(for key: String) async throws -> String? { throw FeathersError(.generalError, "disk gone") }
+        func store(_ token: String, for key: String) async throws { try await tokens.store(token, for: key) }
+        func remove(for key: String) async throws { try await tokens.remove(for: key) }
+        func replace(_ expected: String?, with token: String?, for key: String) async throws -> Bool { true }
+
+        func exclusively(for key: String, _ body: @Sendable () async -> Void) async throws {
+            throw FeathersError(.generalError, "no locks")
+        }
+    }
+
+    @Test func `A refresh goes on without the storage, with a warning for each failure`() async throws {
+        let server = SampleServer(.init(rejected: ["issued"]))
+        let app = FeathersApp(transport: server.transport)
+        let warnings = Locked<[String]>([])
+        let sink = ClosureDiagnosticSink { event in
+            guard event.domain == .authentication, event.level == .warning else { return }
+            warnings.withLock { $0.append(event.message) }
+        }
+        app.use(diagnostics: sink, levels: DiagnosticLevels(.warning))
+        try app.use(
+            authentication: AuthenticationOptions(storage: Broken(), refresh: .service("refresh-tokens")))
+        try await app.authenticate(.local(email: "a", password: "p"))
+        #expect(try await app.service("messages").find()["authorization"] == "Bearer again")
+        let expected = [
+            "The token storage cannot be locked, so another app may use the same refresh token",
+            "The token storage cannot be read, so a sign-in of another app is not found",
+        ]
+        #expect(warnings.withLock { $0 } == expected)
     }
 
     @Test("A token that is still being stored when the app logs out does not stay behind")
