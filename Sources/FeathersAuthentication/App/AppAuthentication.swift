@@ -92,6 +92,9 @@ extension FeathersApp {
     ///
     /// When this method returns or throws, no user is signed in. The server is notified even if no user was signed in, as in FeathersJS. Without a
     /// connection, a real-time transport sends nothing, because the server forgets a sign-in when its connection ends.
+    ///
+    /// A connection over which the user signed in ends once the server has responded, or after 5 seconds. The user's
+    /// calls that were not sent yet never are, and the next connection opens for the signed-out app.
     /// - Throws: The storage's error if a token cannot be removed; otherwise the reason why the server could not be notified.
     public func logOut() async throws { try await authenticator().logOut(self) }
 

@@ -7,30 +7,13 @@ import Foundation
 /// It owns the task of every attempt to sign in or refresh. Callers wait for the attempt's promise, so cancelling one caller does not affect the
 /// others. The task ends with a log-out, with a later sign-in, and with the app, because an attempt retains the app only during a request.
 final class Authenticator: Sendable {
+    /// The outcome of an attempt, and the reason for a failure, if any.
+    typealias End = (outcome: AuthenticationSession.Outcome, error: (any Error)?)
+
     /// The state that an attempt shares with its callers.
     struct Attempt: Sendable {
-        let ended = Promise<AttemptEnd>()
+        let ended = Promise<End>()
         var waiters = 0
-        /// Whether the attempt's task is still running.
-        var isRunning = false
-        /// Whether a request is in flight that the server may have received.
-        var isRequesting = false
-    }
-
-    struct AttemptEnd: Sendable {
-        var outcome: AuthenticationSession.Outcome
-        /// The reason for a failure, if any.
-        var error: (any Error)?
-
-        /// Returns the result for the callers; nil if a later sign-in replaced the attempt.
-        func result() throws -> AuthenticationResult? {
-            switch outcome {
-            case .signedIn(let result): return result
-            case .loggedOut: throw FeathersError.loggedOut
-            case .failed, .postponed, .nothingStored: throw error ?? CancellationError()
-            case .superseded: return nil
-            }
-        }
     }
 
     struct State: Sendable {
@@ -55,8 +38,8 @@ final class Authenticator: Sendable {
 
     /// The authenticator whose attempt this task performs. The task's calls must not wait for the attempt.
     @TaskLocal static var performing: ObjectIdentifier?
-    /// The number of that attempt.
-    @TaskLocal static var attempt: Int?
+    /// Whether this task logs out, so that its calls may be sent over a connection that is about to end.
+    @TaskLocal static var isLoggingOut = false
 
     let options: AuthenticationOptions
     let storage: StoredTokens
@@ -65,6 +48,8 @@ final class Authenticator: Sendable {
     let updates = CurrentValue(AuthenticationState.signedOut)
     /// Whether calls carry the token themselves, instead of relying on the connection.
     let callsCarryCredentials: Bool
+    /// The transport whose connection ends with its user; nil if the app has none.
+    let connections: (any ConnectionReplacing)?
     /// The transport whose event stream has the identity of the header fields that opened it; nil if the app has none.
     let stream: (any ReopeningTransport)?
     /// The app, unless it has been released. Weak, because the app retains its authenticator.
@@ -81,7 +66,8 @@ final class Authenticator: Sendable {
         }
         timebase = RelativeClock(options.clock)
         stream = app.transport?.component((any ReopeningTransport).self)
-        // Over an event stream, nothing is called, so its calls carry the token as those of REST do.
+        connections = app.transport?.component((any ConnectionReplacing).self)
+        // Event streams carry no calls. Calls go over HTTP and carry the token.
         let session = AuthenticationSession(keepsConnection: stream == nil && app.transport is any RealTimeTransport)
         state = Locked(State(session: session, toldSignIn: session.signIn))
     }
@@ -96,14 +82,6 @@ final class Authenticator: Sendable {
         return UnverifiedPayload(of: token)?.subject.map(Identity.init)
     }
 
-    /// The transport whose connection can be given up, if the app has one.
-    var replaceable: (any ConnectionReplacing)? { app()?.transport?.component((any ConnectionReplacing).self) }
-
-    /// Gives up a connection over which the user who leaves may still be signed in.
-    func replaceUnsettledConnection() {
-        if state.withLock({ $0.session.connection.isUnsettled }) { replaceable?.replaceConnection() }
-    }
-
     var current: AuthenticationState { state.withLock { $0.session.state } }
 
     // MARK: Effects
@@ -111,13 +89,14 @@ final class Authenticator: Sendable {
     /// The work that remains after an event, once the lock is released.
     struct Effects: Sendable {
         fileprivate var begun: [(id: Int, work: AuthenticationSession.Work)] = []
-        fileprivate var settled: [(ended: Promise<AttemptEnd>, end: AttemptEnd)] = []
+        fileprivate var settled: [(ended: Promise<End>, end: End)] = []
         fileprivate var cancelled: [Task<Void, Never>] = []
         fileprivate var change: Promise<Void>?
         fileprivate var removal: Int?
         /// Whether the user's decision, rather than the server's, removes the tokens.
         fileprivate var isLogOut = false
-        fileprivate var missesEvents = false
+        /// Whether the connection ends with its user. A log-out ends it itself, once the server has been notified.
+        var endsConnection = false
         fileprivate var reopensStream = false
     }
 
@@ -135,27 +114,25 @@ final class Authenticator: Sendable {
         for action in actions {
             switch action {
             case .begin(let id, let work):
-                state.attempts[id, default: Attempt()].isRunning = work != nil
+                if state.attempts[id] == nil { state.attempts[id] = Attempt() }
                 if let work { effects.begun.append((id, work)) }
             case .settle(let id, let outcome):
                 guard let attempt = state.attempts.removeValue(forKey: id) else { continue }
-                effects.settled.append((attempt.ended, AttemptEnd(outcome: outcome, error: error)))
-                // Only the response tells which user now owns the connection, so a request in flight is not cancelled. It is the last one.
-                let isAwaited = attempt.isRequesting && state.session.isConnected
-                if let task = state.tasks[id], !isAwaited { effects.cancelled.append(task) }
+                effects.settled.append((attempt.ended, (outcome, error)))
+                if let task = state.tasks[id] { effects.cancelled.append(task) }
             case .removeTokens: effects.removal = storage.decide()
             case .publish(let new): updates.enqueue(new)
             }
         }
         effects.change = state.change
         state.change = Promise()
-        effects.missesEvents = updateIdentity(&state)
+        effects.endsConnection = updateIdentity(&state)
         effects.reopensStream = takeRenewal(&state)
         return effects
     }
 
     /// Updates the app's identity. A refresh keeps it. A log-out and every separate sign-in change it, even if the user is the same.
-    /// - Returns: Whether to notify readers of events that they have missed some.
+    /// - Returns: Whether the connection ends, because it belongs to the user of the earlier sign-in.
     private func updateIdentity(_ state: inout State) -> Bool {
         let isOther = state.session.signIn != state.toldSignIn
         state.toldSignIn = state.session.signIn
@@ -166,7 +143,7 @@ final class Authenticator: Sendable {
             // A user whom the server does not name gets an identity for this sign-in only.
             case .signedIn(let signedIn):
                 signedIn.name.map(Identity.init) ?? (isOther || known == nil ? Identity("unnamed \(UUID().uuidString)") : known)
-            case .authenticating(let attempt): attempt.work == .restore ? known : nil
+            case .authenticating(_, let work): work == .restore ? known : nil
             // The user of the stored token, which the next call tries.
             case .signedOut(.untried): known ?? state.storedIdentity
             case .signedOut(.none), .expired: nil
@@ -176,11 +153,32 @@ final class Authenticator: Sendable {
         } else {
             state.storedIdentity = nil
         }
-        let isChange = isOther || identity != known
-        // Events that the server pushes may still be meant for the previous user.
-        if isChange, state.session.keepsConnection || stream != nil { app.pausePushedEvents() }
-        if isChange { app.changeIdentity(to: identity) }
-        return state.session.pushesAreOwn ? app.resumePushedEvents() : false
+        let endsConnection = isOther && retireConnection(&state)
+        let deliversPushes = deliversPushes(state)
+        if !deliversPushes { app.deliversPushedEvents(false) }
+        if isOther || identity != known { app.changeIdentity(to: identity) }
+        if deliversPushes { app.deliversPushedEvents(true) }
+        return endsConnection
+    }
+
+    /// Lets nothing else pass over a connection of a user who has left.
+    /// - Returns: Whether the connection belongs to such a user, so that it must be replaced.
+    func retireConnection(_ state: inout State) -> Bool {
+        guard state.session.connectionMustEnd, let connections else { return false }
+        if connections.retireConnection() { return true }
+        if state.sentHandshakeToken == nil { state.session.connectionIsNew() }
+        return false
+    }
+
+    /// Returns whether pushed events are for the present user. An event stream has the user who opened it.
+    private func deliversPushes(_ state: State) -> Bool {
+        guard state.session.deliversPushes else { return false }
+        return stream == nil || state.opened?.signIn == state.session.signIn
+    }
+
+    /// Delivers pushed events again once the next connection takes the place of the one that has ended.
+    func connectionChanged(_ state: State) {
+        app()?.deliversPushedEvents(deliversPushes(state))
     }
 
     /// Carries out effects. Removes tokens before any caller learns of the event.
@@ -199,9 +197,9 @@ final class Authenticator: Sendable {
         for task in effects.cancelled { task.cancel() }
         // Comes first, so that no request of the previous user is left to send when the next sign-in begins.
         app()?.identityChanged()
+        if effects.endsConnection { connections?.replaceConnection() }
         if effects.reopensStream { stream?.reopen() }
         for (id, work) in effects.begun { start(id, work) }
-        if effects.missesEvents { app()?.pushedEventsMissed() }
         updates.deliver()
         effects.change?.resolve(())
         for (ended, end) in effects.settled { ended.resolve(end) }
@@ -221,24 +219,22 @@ final class Authenticator: Sendable {
             // With the lock held, so that the end of the attempt finds its task.
             state.tasks[id] = Task.detached { [weak self] in
                 let attempt: @Sendable () async -> Void = { [weak self] in
-                    let ending = await Self.$performing.withValue(owner) {
-                        await Self.$attempt.withValue(id) { await requests.perform(work) }
-                    }
-                    await self?.finish(id, work, ending)
+                    let result = await Self.$performing.withValue(owner) { await requests.perform(work) }
+                    await self?.finish(id, work, result)
                 }
                 // A stored sign-in may have to be refreshed too.
-                let mayRefresh = if case .signIn = work { false } else { requests.options.refresh.isPossible }
+                let mayRefresh = !work.hasCredentials && requests.options.refresh.isPossible
                 if mayRefresh { await requests.storage.exclusively(attempt) } else { await attempt() }
             }
         }
     }
 
     /// Adds the caller to those who wait for an attempt. Call it while the lock is held.
-    func join(_ id: Int, _ state: inout State) -> Promise<AttemptEnd> {
+    func join(_ id: Int, _ state: inout State) -> Promise<End> {
         state.attempts[id]?.waiters += 1
         if let ended = state.attempts[id]?.ended { return ended }
-        let ended = Promise<AttemptEnd>()
-        ended.resolve(AttemptEnd(outcome: .superseded))
+        let ended = Promise<End>()
+        ended.resolve((.superseded, nil))
         return ended
     }
 
@@ -246,8 +242,8 @@ final class Authenticator: Sendable {
     /// - Parameter limit: The maximum time to wait, and the error to throw after it.
     /// - Throws: `CancellationError` if the task is cancelled. The attempt continues for the others.
     func wait(
-        for id: Int, _ ended: Promise<AttemptEnd>, atMost limit: (time: Duration, error: FeathersError)? = nil
-    ) async throws -> AttemptEnd {
+        for id: Int, _ ended: Promise<End>, atMost limit: (time: Duration, error: FeathersError)? = nil
+    ) async throws -> End {
         defer { leave(id) }
         guard let limit else { return try await ended.value() }
         return try await timebase.run(atMost: limit.time, orThrow: limit.error) { try await ended.value() }
@@ -263,35 +259,18 @@ final class Authenticator: Sendable {
         if let effects { carryOutAtOnce(effects) }
     }
 
-    private func finish(_ id: Int, _ work: AuthenticationSession.Work, _ ending: SignInRequests.Ending) async {
-        let failure: (any Error)? = if case .failed(let error) = ending { error } else { nil }
-        let replaceable = replaceable
-        let isReplaced = state.withLock { state in
-            // A request that was given up while the connection opens may have been sent.
-            let isGivenUp = failure is CancellationError && state.session.connection.stage == .opening
-            // The user of a stored token is known, and is tried again before any call is sent.
-            let isOthers = if case .signIn = work { true } else { state.session.isOfLeaver(id) }
-            let isReplaced = replaceable != nil && isOthers && (isGivenUp || failure?.leavesConnectionUnknown == true)
-            state.tasks[id] = nil
-            state.attempts[id]?.isRunning = false
-            if isReplaced {
-                state.session.connectionOwnerLost()
-            } else if failure?.leavesConnectionUnknown == true, state.session.requesting[id] != nil {
-                state.session.connection.isUnsettled = true
-            }
-            return isReplaced
-        }
-        // The server may sign the connection in at any time, even after a log-out that is sent now.
-        if isReplaced { replaceable?.replaceConnection() }
-        switch ending {
-        case .token(let token): await succeed(id, work, token)
-        case .nothingStored:
+    private func finish(
+        _ id: Int, _ work: AuthenticationSession.Work, _ result: Result<IssuedToken?, any Error>
+    ) async {
+        state.withLock { $0.tasks[id] = nil }
+        switch result {
+        case .success(let token?): await succeed(id, work, token)
+        case .success(nil):
             let error = FeathersError(.notAuthenticated, "No accessToken found in storage", execution: .neverSent)
             await fail(id, because: error) { $0.foundNothingStored(id) }
-        case .failed(let error):
+        case .failure(let error):
             let now = timebase.now
-            let isSignIn = if case .signIn = work { true } else { false }
-            await fail(id, because: error, isLogOut: isSignIn) { session in
+            await fail(id, because: error, isLogOut: work.hasCredentials) { session in
                 session.signInFailed(id, isRejection: error.isRejection)
                     + session.refreshFailed(id, isRejection: error.isRejection, at: now)
             }
@@ -300,26 +279,21 @@ final class Authenticator: Sendable {
 
     /// Stores the tokens before any caller learns of the sign-in, so that callers can rely on them.
     private func succeed(_ id: Int, _ work: AuthenticationSession.Work, _ token: IssuedToken) async {
-        let isOfUser = if case .signIn = work { true } else { false }
         let (decision, isSignIn): (Int?, Bool) = state.withLock { state in
             guard state.session.isCurrent(id) else { return (nil, false) }
             return (storage.decide(), state.session.signedIn == nil)
         }
         if let decision {
             do {
-                try await storage.store(token.result.tokens, decision: decision, isSignIn: isOfUser)
+                try await storage.store(token.result.tokens, decision: decision, isSignIn: work.hasCredentials)
             } catch  where isSignIn {
-                return await fail(id, because: error) { session in
-                    session.connectionAuthenticated(token)
-                    return session.signInFailed(id, isRejection: false)
-                }
+                return await fail(id, because: error) { $0.signInFailed(id, isRejection: false) }
             } catch {
                 // The old token may no longer be valid. The new one works at least until this process ends.
             }
         }
         let effects = state.withLock { state in
-            state.session.requestsEnded(id)
-            let isRefresh = state.session.signedIn?.renewal?.id == id
+            let isRefresh = state.session.signedIn?.refresh?.id == id
             return note(isRefresh ? state.session.refreshSucceeded(id, token) : state.session.signInSucceeded(id, token), &state)
         }
         try? await carryOut(effects)
@@ -329,10 +303,7 @@ final class Authenticator: Sendable {
         _ id: Int, because error: any Error, isLogOut: Bool = false,
         _ event: @Sendable (inout AuthenticationSession) -> [AuthenticationSession.Action]
     ) async {
-        let effects = state.withLock { state in
-            state.session.requestsEnded(id)
-            return note(event(&state.session), &state, because: error, isLogOut: isLogOut)
-        }
+        let effects = state.withLock { note(event(&$0.session), &$0, because: error, isLogOut: isLogOut) }
         // Callers need the error of the sign-in, not the error of the storage.
         try? await carryOut(effects)
     }
@@ -345,15 +316,24 @@ final class Authenticator: Sendable {
 extension Authenticator {
     func signIn(_ credentials: AuthenticationCredentials) async throws -> AuthenticationResult {
         try Task.checkCancellation()
-        replaceUnsettledConnection()
         let (id, ended, effects) = state.withLock { state in
             let (id, actions) = state.session.signInRequested(credentials)
             let effects = note(actions, &state)
             return (id, join(id, &state), effects)
         }
         carryOutAtOnce(effects)
-        if let result = try await wait(for: id, ended).result() { return result }
+        if let result = try Self.result(of: await wait(for: id, ended)) { return result }
         throw FeathersError(.conflict, "The sign-in was replaced by a later one")
+    }
+
+    /// Returns the result of an attempt for its callers; nil if a later sign-in replaced the attempt.
+    private static func result(of end: End) throws -> AuthenticationResult? {
+        switch end.outcome {
+        case .signedIn(let result): return result
+        case .loggedOut: throw FeathersError.loggedOut
+        case .failed, .postponed, .nothingStored: throw end.error ?? CancellationError()
+        case .superseded: return nil
+        }
     }
 
     func restore(force: Bool) async throws -> AuthenticationResult {
@@ -371,7 +351,7 @@ extension Authenticator {
                 if let result { return result }
                 continue
             }
-            if let result = try await wait(for: id, ended).result() { return result }
+            if let result = try Self.result(of: await wait(for: id, ended)) { return result }
             force = false
         }
     }

@@ -13,22 +13,20 @@ extension Authenticator {
             reconnects: { [weak self] in self?.reconnects(after: $0) ?? false })
     }
 
-    /// Signs in a connection before any call uses it: waits for an attempt in progress, or begins one for a stored token, and announces the result.
+    /// Signs in a connection before any call uses it: waits for an attempt in progress, or begins one for a stored token,
+    /// and announces the result.
     private func prepare(_ send: @escaping Send) async {
-        state.withLock { state in
+        let mustEnd = state.withLock { state in
             state.session.connectionOpened()
-            if let token = state.sentHandshakeToken { state.session.handshakeAccepted(token) }
+            return retireConnection(&state)
         }
-        while !Task.isCancelled {
-            let next = nextStep { $0.preparationStep(at: $1) }
-            if case .done = next.step { break }
-            await take(next, send)
-        }
+        // The user whose token was in the handshake has left meanwhile.
+        if mustEnd { connections?.replaceConnection() }
+        while !Task.isCancelled, await meet({ $0.needBeforeCalls(at: $1) }, send) {}
         guard !Task.isCancelled else { return connectionEnded() }
         state.withLock { state in
             // The server has accepted this connection, so the next handshake may include the token again.
             state.leavesOutHandshakeToken = false
-            // From now on, calls may be sent at any moment: a log-out that comes before that must be told first.
             state.session.connectionPrepared()
         }
     }
@@ -37,70 +35,47 @@ extension Authenticator {
     private func accompany(_ send: @escaping Send) async {
         carryOutAtOnce(state.withLock { note([], &$0) })
         defer { connectionEnded() }
-        // Recovery replays missed events, except those pushed before the server recognized the user again: these went to no one.
-        if let app = app(), app.identity != nil, case .connected(recovered: true)? = app.connectionStatus { app.pushedEventsMissed() }
-        while !Task.isCancelled { await take(nextStep { $0.accompanimentStep(at: $1) }, send) }
+        // Recovery replays missed events, except those pushed before the server recognized the user again: these went to
+        // no one.
+        if let app = app(), app.identity != nil, case .connected(recovered: true)? = app.connectionStatus {
+            app.pushedEventsMissed()
+        }
+        while !Task.isCancelled { _ = await meet({ $0.needDuringCalls(at: $1) }, send) }
     }
 
-    private func connectionEnded() { carryOutAtOnce(state.withLock { state in note(state.session.connectionEnded(), &state) }) }
-
-    private struct NextStep: Sendable {
-        var step: AuthenticationSession.Step
-        /// Whom the step is for. A request that is not sent before this user leaves must not be sent at all, because it would follow the log-out or the
-        /// next user's sign-in.
-        var sender: RequestSender?
-        /// Set after joining the attempt to wait for.
-        var ended: Promise<AttemptEnd>?
-        var change: Promise<Void>
+    private func connectionEnded() {
+        carryOutAtOnce(state.withLock { state in note(state.session.connectionEnded(), &state) })
     }
 
-    private func nextStep(
-        _ next: @Sendable (inout AuthenticationSession, Duration) -> (AuthenticationSession.Step, [AuthenticationSession.Action])
-    ) -> NextStep {
+    /// Does what a connection needs next.
+    /// - Returns: Whether it needed anything.
+    private func meet(
+        _ next:
+            @Sendable (inout AuthenticationSession, Duration) -> (
+                need: AuthenticationSession.Need, actions: [AuthenticationSession.Action]
+            ), _ send: @escaping Send
+    ) async -> Bool {
         let now = timebase.now
-        let (nextStep, effects) = state.withLock { state in
-            let (step, actions) = next(&state.session, now)
+        let (need, ended, sender, change, effects) = state.withLock { state in
+            let (need, actions) = next(&state.session, now)
             let effects = actions.isEmpty ? nil : note(actions, &state)
-            var nextStep = NextStep(step: step, sender: app()?.currentSender, change: state.change)
-            if case .wait(let id) = step { nextStep.ended = join(id, &state) }
-            if case .announce(let result) = step { state.session.announcing = result.accessToken }
-            return (nextStep, effects)
+            let ended: Promise<End>? = if case .attempt(let id) = need { join(id, &state) } else { nil }
+            return (need, ended, app()?.currentSender, state.change, effects)
         }
         if let effects { carryOutAtOnce(effects) }
-        return nextStep
-    }
-
-    private func take(_ next: NextStep, _ send: @escaping Send) async {
-        switch next.step {
-        case .done: break
-        case .wait(let id): if let ended = next.ended { _ = try? await wait(for: id, ended) }
-        case .announce(let result):
-            guard await announce(result, as: next.sender, send) else {
+        switch need {
+        case .nothing: return false
+        case .attempt(let id): if let ended { _ = try? await wait(for: id, ended) }
+        case .announcement(let result):
+            // If the user leaves before the request is sent, it must not be sent at all.
+            guard await announce(result, as: sender, send) else {
                 // The connection has ended. This task will be cancelled shortly.
-                return await rest(until: timebase.now + AuthenticationSession.retryPause, or: state.withLock { $0.change })
+                await rest(until: timebase.now + AuthenticationSession.retryPause, or: state.withLock { $0.change })
+                return true
             }
-        case .withdraw(let token):
-            do {
-                var request = ServiceRequest(path: options.path, method: .remove)
-                request.sender = next.sender
-                try request.checkSender()
-                _ = try await send(request)
-            } catch  where error.isRejection && replaceable == nil {
-                // The server has no sign-in to end, or does not allow ending it.
-            } catch {
-                // The next user's sign-in has taken the connection over, or is about to.
-                if next.sender?.isCurrent == false { return }
-                // The server may still take the connection for the user's, so nothing may be sent over it as anyone else.
-                if !error.isConnectionLoss, !Task.isCancelled { replaceable?.replaceConnection() }
-                return await rest(until: timebase.now + AuthenticationSession.retryPause, or: next.change)
-            }
-            let effects = state.withLock { state in
-                state.session.withdrawn(token)
-                return note([], &state)
-            }
-            carryOutAtOnce(effects)
-        case .rest(let moment): await rest(until: moment, or: next.change)
+        case .rest(let moment): await rest(until: moment, or: change)
         }
+        return true
     }
 
     /// Announces the token of a sign-in to the server, and stores the response.
@@ -115,12 +90,13 @@ extension Authenticator {
                     var request = request
                     request.sender = sender
                     try request.checkSender()
-                    return (value: try await send(request).result, connection: connection)
+                    let response = try await self.signingIn { [request] in try await send(request) }
+                    return (value: response.result, connection: connection)
                 })
             let token = try await requests.signIn(with: result.tokens)
             let (effects, decision) = state.withLock { state in
-                state.session.announcing = nil
-                let isOther = token.result.accessToken != told && state.session.signedIn?.token.result.accessToken == told
+                let isOther =
+                    token.result.accessToken != told && state.session.signedIn?.token.result.accessToken == told
                 return (note(state.session.announced(told, token), &state), isOther ? storage.decide() : nil)
             }
             if let decision { try? await storage.store(token.result.tokens, decision: decision, isSignIn: false) }
@@ -128,25 +104,33 @@ extension Authenticator {
         } catch {
             // The token is announced again over the next connection.
             let isLost = error.isConnectionLoss || (Task.isCancelled && !error.isAnswer)
-            let (now, replaceable) = (timebase.now, replaceable)
-            let (effects, isReplaced) = state.withLock { state in
-                state.session.announcing = nil
-                // The server may still accept the announcement of a user who has left.
-                let hasLeft = state.session.signedIn?.token.result.accessToken != told
-                let isReplaced = replaceable != nil && hasLeft && error.leavesConnectionUnknown
-                if isReplaced {
-                    state.session.connectionOwnerLost()
-                } else if error.leavesConnectionUnknown {
-                    state.session.connection.isUnsettled = true
-                }
-                let actions = isLost ? [] : state.session.announcementFailed(told, isRejection: error.isRejection, at: now)
-                return (note(actions, &state, because: error), isReplaced)
+            let now = timebase.now
+            let effects = state.withLock { state in
+                let actions =
+                    isLost ? [] : state.session.announcementFailed(told, isRejection: error.isRejection, at: now)
+                return note(actions, &state, because: error)
             }
-            if isReplaced { replaceable?.replaceConnection() }
             try? await carryOut(effects)
             if isLost { return false }
         }
         return true
+    }
+
+    /// Sends a request that signs in the connection, which from then on belongs to its user unless the server refuses.
+    func signingIn(_ send: () async throws -> ServiceResponse) async throws -> ServiceResponse {
+        guard connections != nil else { return try await send() }
+        let id = state.withLock { $0.session.signInRequestBegan() }
+        do {
+            let response = try await send()
+            let hasSignedIn = response[WentBesideConnection.self] != true
+            state.withLock { $0.session.signInRequestEnded(id, hasSignedIn: hasSignedIn) }
+            return response
+        } catch {
+            let execution = (error as? FeathersError)?.execution
+            let mayHaveSignedIn = execution != .answered && execution != .neverSent
+            state.withLock { $0.session.signInRequestEnded(id, hasSignedIn: mayHaveSignedIn) }
+            throw error
+        }
     }
 
     private func rest(until moment: Duration?, or change: Promise<Void>) async {
@@ -159,9 +143,10 @@ extension Authenticator {
 extension Authenticator {
     /// Returns the header fields for the handshake: the token, if the options require it.
     private func handshakeHeaders() async throws -> [String: String] {
-        let (phase, leavesOut) = state.withLock { state in
+        let (phase, signIn, leavesOut) = state.withLock { state in
             state.session.connectionOpening()
-            return (state.session.phase, state.leavesOutHandshakeToken)
+            connectionChanged(state)
+            return (state.session.phase, state.session.signIn, state.leavesOutHandshakeToken)
         }
         guard options.authenticatesHandshake else { return [:] }
         let token: String? =
@@ -172,7 +157,10 @@ extension Authenticator {
             }
         // A token that is not valid in a header is announced over the connection instead, so that the server can judge it.
         let sent = token.flatMap { !leavesOut && (try? AccessToken.check($0, .badRequest)) != nil ? $0 : nil }
-        state.withLock { $0.sentHandshakeToken = sent }
+        state.withLock { state in
+            state.sentHandshakeToken = sent
+            if sent != nil, connections != nil { state.session.connection.signIn = signIn }
+        }
         return sent.map { [options.header: tokenForm.value(of: $0)] } ?? [:]
     }
 

@@ -16,12 +16,6 @@ extension Error {
     /// Whether a request failed because the connection was lost.
     var isConnectionLoss: Bool { (self as? FeathersError)?.code == .unavailable && !isAnswer }
 
-    /// Whether a sign-in that failed with this error may still be accepted over the same connection.
-    var leavesConnectionUnknown: Bool {
-        guard let error = self as? FeathersError else { return false }
-        return error.execution == .mayHaveExecuted && !error.isConnectionLoss
-    }
-
     /// Whether the error is the server's response.
     var isAnswer: Bool { (self as? FeathersError)?.execution == .answered }
 }

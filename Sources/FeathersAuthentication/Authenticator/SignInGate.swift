@@ -50,8 +50,10 @@ extension Authenticator {
         guard request.params.carriesCredentials else { return try await next(request) }
         try request.checkSender()
         if Self.performing == ObjectIdentifier(self) {
-            noteSignIn(request)
-            return try await next(partOfAttempt(request, to: destination))
+            let part = partOfAttempt(request, to: destination)
+            guard request.path == options.path, request.method == .create else { return try await next(part) }
+            // Hooks have run, so that nothing but the server's response remains to be waited for.
+            return try await signingIn { try await next(part) }
         }
         if isExempt(request.path) { return try await next(request) }
 
@@ -65,21 +67,21 @@ extension Authenticator {
         }
 
         let deadline = request.params.timeout.map { timebase.now + $0 }
-        let pass = try await passage(of: request, until: deadline)
+        let (sender, permitted, hasWaited) = try await permission(for: request, until: deadline)
         // A queued write is sent only as the user who made it.
-        if let sender = request.sender, sender !== pass.sender { throw FeathersError.senderChanged(request) }
+        if let own = request.sender, own !== sender { throw FeathersError.senderChanged(request) }
         var first = request
-        first.sender = pass.sender
-        if pass.hasWaited, let deadline {
+        first.sender = sender
+        if hasWaited, let deadline {
             let remaining = deadline - timebase.now
             guard remaining > .zero else { throw timeout(of: request) }
             first.params.timeout = remaining
         }
-        guard let signedIn = pass.signedIn, trusts(destination) else { return try noted(await next(first), first) }
+        guard let signedIn = permitted, trusts(destination) else { return try noted(await next(first), first) }
         addSignIn(signedIn, to: &first, for: destination)
         do {
             return try noted(await next(first), first)
-        } catch let error as FeathersError where error.code == .notAuthenticated && error.execution == .answered && pass.sender.isCurrent {
+        } catch let error as FeathersError where error.code == .notAuthenticated && error.execution == .answered && sender.isCurrent {
             // A local service may throw such an error itself, or pass on that of a server that was not sent the token.
             if case .local = destination, first.params.appToken?.wasSent != true { throw error }
             guard let renewed = try await renewal(of: signedIn, request, until: deadline) else { throw error }
@@ -107,16 +109,11 @@ extension Authenticator {
         return false
     }
 
-    /// Records a request that may sign the connection in. Hooks have run, so that nothing but the server's response remains to be waited for.
-    private func noteSignIn(_ request: ServiceRequest) {
-        guard let id = Self.attempt, request.path == options.path, request.method == .create else { return }
-        state.withLock { state in if state.tasks[id] != nil { state.session.requestBegan(id) } }
-    }
-
     /// Prepares a call that a hook or a refresh function makes within an attempt. It must not wait for a connection that awaits the attempt.
     private func partOfAttempt(_ request: ServiceRequest, to destination: SignInGate.Destination) -> ServiceRequest {
         var request = request
         request.params.concernsConnection = true
+        if Self.isLoggingOut { request.params.endsConnection = true }
         if !isExempt(request.path), trusts(destination), let signedIn = state.withLock({ $0.session.signedIn }) {
             addSignIn(signedIn, to: &request, for: destination)
         }
@@ -125,57 +122,39 @@ extension Authenticator {
 
     // MARK: Waiting
 
-    private struct Pass: Sendable {
-        /// The sign-in to send the call with; nil for none.
-        var signedIn: AuthenticationSession.SignedIn?
-        /// The sender of the call, captured together with the sign-in.
-        var sender: RequestSender
-        var hasWaited = false
-    }
-
-    private func passage(of request: ServiceRequest, until deadline: Duration?) async throws -> Pass {
+    /// Waits for a sign-in in progress.
+    /// - Returns: The sender of the call and the sign-in to send it with, captured together.
+    private func permission(
+        for request: ServiceRequest, until deadline: Duration?
+    ) async throws -> (sender: RequestSender, signedIn: AuthenticationSession.SignedIn?, hasWaited: Bool) {
         var number: Int?
         while true {
-            let (passage, signIn, sender, ended, change, effects) = try state.withLock { [number] state in
+            let (permission, signIn, sender, ended, effects) = try state.withLock { [number] state in
                 // A request made as one user must not be sent as another.
                 if let number, number != state.session.signIn { throw FeathersError.senderChanged(request) }
-                let (passage, actions) = state.session.callBegan(at: timebase.now, travelsByHTTP: request.params.travelsByHTTP)
-                let effects = actions.isEmpty ? nil : note(actions, &state)
                 let signIn = state.session.signIn
-                guard case .wait(let id) = passage else {
-                    return (passage, signIn, app()?.currentSender, nil as Promise<AttemptEnd>?, state.change, effects)
+                let (permission, actions) = state.session.callBegan(at: timebase.now)
+                let effects = actions.isEmpty ? nil : note(actions, &state)
+                guard case .wait(let id) = permission else {
+                    return (permission, signIn, app()?.currentSender, nil as Promise<End>?, effects)
                 }
-                return (passage, signIn, nil, join(id, &state), state.change, effects)
+                return (permission, signIn, nil, join(id, &state), effects)
             }
             if let effects { carryOutAtOnce(effects) }
-            switch passage {
-            case .pass(let signedIn): return Pass(signedIn: signedIn, sender: sender ?? RequestSender(nil), hasWaited: number != nil)
-            case .waitForDeparture:
-                number = signIn
-                try await waitForDeparture(change, request, until: deadline)
+            switch permission {
+            case .send(let signedIn): return (sender ?? RequestSender(nil), signedIn, number != nil)
+            case .fail: throw FeathersError.loggedOut
             case .wait(let id):
                 guard let ended else { continue }
                 number = signIn
-                let end = try await wait(for: id, ended, atMost: deadline.map { ($0 - timebase.now, timeout(of: request)) })
+                let limit = deadline.map { ($0 - timebase.now, timeout(of: request)) }
+                let end = try await wait(for: id, ended, atMost: limit)
                 switch end.outcome {
                 case .signedIn, .nothingStored, .superseded, .postponed: continue
                 case .failed: throw Self.neverSent(because: end.error)
                 case .loggedOut: throw FeathersError.loggedOut
                 }
             }
-        }
-    }
-
-    /// Waits for a change of the session. Replaces the connection if the server takes too long to respond.
-    private func waitForDeparture(_ change: Promise<Void>, _ request: ServiceRequest, until deadline: Duration?) async throws {
-        let patience = Duration.seconds(30)
-        let limit = deadline.map { $0 - timebase.now }
-        let replaceable = replaceable
-        let isPatient = replaceable == nil || limit.map { $0 <= patience } ?? false
-        do {
-            try await timebase.run(atMost: isPatient ? limit : patience, orThrow: self.timeout(of: request)) { try await change.value() }
-        } catch is FeathersError where !isPatient {
-            replaceable?.replaceConnection()
         }
     }
 
@@ -196,20 +175,20 @@ extension Authenticator {
     private func renewal(
         of rejected: AuthenticationSession.SignedIn, _ request: ServiceRequest, until deadline: Duration?
     ) async throws -> AuthenticationSession.SignedIn? {
-        let (verdict, ended, effects) = state.withLock { state in
-            let (verdict, actions) = state.session.tokenRejected(of: rejected)
+        let (permission, ended, effects) = state.withLock { state in
+            let (permission, actions) = state.session.tokenRejected(of: rejected)
             let effects = note(actions, &state)
-            guard case .wait(let id) = verdict else { return (verdict, nil as Promise<AttemptEnd>?, effects) }
-            return (verdict, join(id, &state), effects)
+            guard case .wait(let id) = permission else { return (permission, nil as Promise<End>?, effects) }
+            return (permission, join(id, &state), effects)
         }
         try? await carryOut(effects)
-        if case .wait(let id) = verdict, let ended {
+        if case .wait(let id) = permission, let ended {
             let limit = deadline.map { ($0 - timebase.now, timeout(of: request)) }
-            let end: AttemptEnd
+            let end: End
             do { end = try await wait(for: id, ended, atMost: limit) } catch is FeathersError { return nil }
             guard case .signedIn = end.outcome else { return nil }
         }
-        guard verdict != .fail, let renewed = state.withLock({ $0.session.signedIn }) else { return nil }
+        guard permission != .fail, let renewed = state.withLock({ $0.session.signedIn }) else { return nil }
         // A log-out and another sign-in may have come first.
         return renewed.signIn == rejected.signIn ? renewed : nil
     }

@@ -7,13 +7,6 @@ struct SignInRequests: Sendable {
     typealias Answer = (value: JSONValue, connection: Int?)
     typealias Send = @Sendable (ServiceRequest) async throws -> Answer
 
-    /// The outcome of an attempt.
-    enum Ending: Sendable {
-        case token(IssuedToken)
-        case nothingStored
-        case failed(any Error)
-    }
-
     let options: AuthenticationOptions
     let storage: StoredTokens
     let timebase: RelativeClock
@@ -21,15 +14,16 @@ struct SignInRequests: Sendable {
     let decide: @Sendable () -> Int?
     let send: Send
 
-    func perform(_ work: AuthenticationSession.Work) async -> Ending {
+    /// - Returns: The token, nil if none was stored; or the reason for a failure.
+    func perform(_ work: AuthenticationSession.Work) async -> Result<IssuedToken?, any Error> {
         do {
             switch work {
-            case .signIn(let credentials): return .token(try await signIn(credentials))
-            case .restore: return try await restore().map(Ending.token) ?? .nothingStored
-            case .refresh(let present): return .token(try await refreshUnlessNewer(present))
+            case .signIn(let credentials): return .success(try await signIn(credentials))
+            case .restore: return .success(try await restore())
+            case .refresh(let present): return .success(try await refreshUnlessNewer(present))
             }
         } catch {
-            return .failed(error)
+            return .failure(error)
         }
     }
 
@@ -175,7 +169,6 @@ struct AttemptSender: Sendable {
         // Resolving the stored identity ends the period without a user, and with it the requests made during that period.
         _ = await app.resolvedIdentity()
         let (before, sender) = try authenticator.requestBegan(id, app)
-        defer { authenticator.requestEnded(id) }
         var request = request
         request.params.concernsConnection = true
         request.sender = sender
@@ -194,14 +187,11 @@ extension Authenticator {
     /// - Throws: `CancellationError` if the attempt is no longer current.
     fileprivate func requestBegan(_ id: Int, _ app: FeathersApp) throws(CancellationError) -> (connection: Int?, sender: RequestSender) {
         let (isCurrent, connection, sender) = state.withLock { state in
-            state.attempts[id]?.isRequesting = true
             return (state.session.isCurrent(id), state.session.isConnected ? state.session.connectionNumber : nil, app.currentSender)
         }
         guard isCurrent else { throw CancellationError() }
         return (connection, sender)
     }
-
-    fileprivate func requestEnded(_ id: Int) { state.withLock { $0.attempts[id]?.isRequesting = false } }
 
     /// Returns whether another connection may open over which a request can be repeated.
     fileprivate func repeatsRequests(of id: Int) -> Bool {

@@ -22,21 +22,22 @@ extension Authenticator {
     /// - Throws: The reason why it is unknown whether a user is signed in.
     private func streamHeaders() async throws -> [String: String] {
         while true {
-            let (passage, ended, change, effects) = state.withLock { state in
-                let (passage, actions) = state.session.callBegan(at: timebase.now)
+            let (permission, ended, effects) = state.withLock { state in
+                let (permission, actions) = state.session.callBegan(at: timebase.now)
                 let effects = actions.isEmpty ? nil : note(actions, &state)
-                var ended: Promise<AttemptEnd>?
-                switch passage {
+                var ended: Promise<End>?
+                switch permission {
                 case .wait(let id): ended = join(id, &state)
-                case .pass(let signedIn): state.opened = StreamOpening(signIn: state.session.signIn, version: signedIn?.version)
-                case .waitForDeparture: break
+                case .send(let signedIn):
+                    state.opened = StreamOpening(signIn: state.session.signIn, version: signedIn?.version)
+                case .fail: break
                 }
-                return (passage, ended, state.change, effects)
+                return (permission, ended, effects)
             }
             if let effects { carryOutAtOnce(effects) }
-            switch passage {
-            case .pass(let signedIn): return signedIn.map { [options.header: tokenForm.value(of: $0.token.result.accessToken)] } ?? [:]
-            case .waitForDeparture: try await change.value()
+            switch permission {
+            case .send(let signedIn?): return [options.header: tokenForm.value(of: signedIn.token.result.accessToken)]
+            case .send(nil), .fail: return [:]
             case .wait(let id):
                 guard let ended else { continue }
                 let end = try await wait(for: id, ended)
@@ -46,15 +47,9 @@ extension Authenticator {
         }
     }
 
-    /// Resumes pushed events, unless the user has changed since the stream was requested. In that case, it is about to be opened again.
-    private func streamOpened() {
-        state.withLock { state in
-            guard let opened = state.opened, opened.signIn == state.session.signIn else { return }
-            if case .authenticating = state.session.phase { return }
-            // The stream began with a gap.
-            _ = app()?.resumePushedEvents()
-        }
-    }
+    /// Delivers the stream's events, unless the user has changed since it was requested. In that case, it is about to be
+    /// opened again.
+    private func streamOpened() { state.withLock { connectionChanged($0) } }
 
     /// Returns whether the stream has a token that is no longer the current one. Reports each token once.
     func takeRenewal(_ state: inout State) -> Bool {
@@ -69,21 +64,22 @@ extension Authenticator {
     /// - Returns: Whether to open the stream again.
     private func renewsToken(after reason: DisconnectReason) async -> Bool {
         guard case .refused(_) = reason else { return false }
-        let (verdict, ended, effects): (AuthenticationSession.Verdict, Promise<AttemptEnd>?, Effects?) = state.withLock { state in
-            guard let opened = state.opened, let signedIn = state.session.signedIn, signedIn.signIn == opened.signIn,
-                signedIn.token.canRefresh
-            else { return (.fail, nil, nil) }
-            var rejected = signedIn
-            rejected.version = opened.version ?? signedIn.version
-            let (verdict, actions) = state.session.tokenRejected(of: rejected)
-            let effects = note(actions, &state)
-            guard case .wait(let id) = verdict else { return (verdict, nil, effects) }
-            return (verdict, join(id, &state), effects)
-        }
+        let (permission, ended, effects): (AuthenticationSession.Permission, Promise<End>?, Effects?) =
+            state.withLock { state in
+                guard let opened = state.opened, let signedIn = state.session.signedIn, signedIn.signIn == opened.signIn,
+                    signedIn.token.canRefresh
+                else { return (.fail, nil, nil) }
+                var rejected = signedIn
+                rejected.version = opened.version ?? signedIn.version
+                let (permission, actions) = state.session.tokenRejected(of: rejected)
+                let effects = note(actions, &state)
+                guard case .wait(let id) = permission else { return (permission, nil, effects) }
+                return (permission, join(id, &state), effects)
+            }
         if let effects { try? await carryOut(effects) }
-        switch verdict {
+        switch permission {
         case .fail: return false
-        case .replay: return true
+        case .send: return true
         case .wait(let id):
             guard let ended, let end = try? await wait(for: id, ended), case .signedIn = end.outcome else { return false }
             return true

@@ -2,11 +2,13 @@ import FeathersCore
 
 /// The rules of an app's sign-in, without I/O: a state machine that receives events and returns actions.
 ///
-/// Signing in and refreshing are attempts. Each attempt has a number, so that the response to an earlier attempt has no effect.
+/// Signing in and refreshing are attempts. Each attempt has a number, so that the response to an earlier attempt has no
+/// effect.
 struct AuthenticationSession: Sendable, Equatable {
     enum Phase: Sendable, Equatable {
         case signedOut(StoredToken)
-        case authenticating(Attempt)
+        /// The attempt with this number is in progress.
+        case authenticating(Int, Work)
         case signedIn(SignedIn)
         case expired
     }
@@ -18,12 +20,6 @@ struct AuthenticationSession: Sendable, Equatable {
         case none
     }
 
-    /// A sign-in in progress.
-    struct Attempt: Sendable, Equatable {
-        var id: Int
-        var work: Work
-    }
-
     /// What an attempt does.
     enum Work: Sendable, Equatable {
         /// Signs in with credentials from the app.
@@ -32,6 +28,8 @@ struct AuthenticationSession: Sendable, Equatable {
         case restore
         /// Gets another token for a sign-in.
         case refresh(AuthenticationResult)
+
+        var hasCredentials: Bool { if case .signIn = self { true } else { false } }
     }
 
     struct SignedIn: Sendable, Equatable {
@@ -42,22 +40,16 @@ struct AuthenticationSession: Sendable, Equatable {
         var signIn: Int
         /// A stable name of the user, without secrets; nil if the server provides none.
         var name: String?
-        var renewal: Renewal?
+        var refresh: Refresh?
         /// After a temporary failure, the session retries nothing automatically before this time.
         var retryMoment: Duration?
     }
 
     /// A token that is being replaced, or announced over the connection.
-    struct Renewal: Sendable, Equatable {
-        enum Stage: Sendable, Equatable {
-            /// Another token is being fetched.
-            case fetching
-            /// The token is being announced over the open connection.
-            case announcing
-        }
-
+    struct Refresh: Sendable, Equatable {
         var id: Int
-        var stage: Stage
+        /// Whether the token is being announced over the open connection. Otherwise, another one is being fetched.
+        var isAnnouncement: Bool
         /// Whether calls should wait, because the server no longer accepts the current token.
         var isUrgent: Bool
         /// Whether the token to announce has just been fetched.
@@ -91,14 +83,13 @@ struct AuthenticationSession: Sendable, Equatable {
     let keepsConnection: Bool
     var phase = Phase.signedOut(.untried)
     var connection = Connection()
-    /// The attempts whose requests to sign in may be in flight, and the sign-ins they belong to: 0 if they have credentials of their own.
-    private(set) var requesting: [Int: Int] = [:]
-    /// The token that is being announced over the connection.
-    var announcing: String?
+    /// The requests in flight that may sign in the connection as the present user.
+    var signInRequests: Set<Int> = []
     /// The number of the current sign-in, or of the current period without one.
     ///
-    /// It changes when the app signs in with credentials, when it logs out, when the sign-in ends, and when a restore or refresh results in another
-    /// user. Requests made under one number must not be sent under another.
+    /// It changes when the app signs in with credentials and when that fails, when it logs out, when the sign-in ends,
+    /// and when a restore or refresh results in another user. Requests made under one number must not be sent under
+    /// another, and a connection that was signed in under one number ends with it.
     private(set) var signIn = 1
     /// The result that belongs to `signIn`, even while it is being restored.
     private var known: AuthenticationResult?
@@ -128,31 +119,14 @@ struct AuthenticationSession: Sendable, Equatable {
     /// The number of the attempt or announcement in progress.
     var pendingID: Int? {
         switch phase {
-        case .authenticating(let attempt): attempt.id
-        case .signedIn(let signedIn): signedIn.renewal?.id
+        case .authenticating(let id, _): id
+        case .signedIn(let signedIn): signedIn.refresh?.id
         case .signedOut, .expired: nil
         }
     }
 
     /// Returns whether the response to this attempt is still relevant.
     func isCurrent(_ id: Int) -> Bool { pendingID == id }
-
-    /// Records that an attempt is about to send a request to sign in.
-    mutating func requestBegan(_ id: Int) {
-        let isOfPresentUser =
-            switch phase {
-            case .authenticating(let attempt): attempt.id == id && attempt.work == .restore
-            case .signedIn: isCurrent(id)
-            case .signedOut, .expired: false
-            }
-        requesting[id] = isOfPresentUser ? signIn : 0
-    }
-
-    /// Records that no request of an attempt is in flight anymore.
-    mutating func requestsEnded(_ id: Int) { requesting[id] = nil }
-
-    /// Returns whether an attempt's request may sign the connection in as a user who has left.
-    func isOfLeaver(_ id: Int) -> Bool { !isCurrent(id) && requesting[id].map { $0 != signIn } ?? false }
 }
 
 // MARK: - Signing in and out
@@ -169,10 +143,10 @@ extension AuthenticationSession {
     /// - Returns: The attempt to wait for; nil if there is nothing to do.
     mutating func restoreRequested(force: Bool) -> (id: Int?, actions: [Action]) {
         switch phase {
-        case .authenticating(let attempt): return (attempt.id, [])
+        case .authenticating(let id, _): return (id, [])
         case .signedIn(let signedIn):
             // A refresh in progress continues, because its refresh token may already have been exchanged.
-            if let renewal = signedIn.renewal, force { return (renewal.id, []) }
+            if let refresh = signedIn.refresh, force { return (refresh.id, []) }
             guard force else { return (nil, []) }
         case .signedOut, .expired: break
         }
@@ -184,17 +158,18 @@ extension AuthenticationSession {
         var actions: [Action] = [.begin(id, work)]
         if let pending = pendingID { actions.append(.settle(pending, .superseded)) }
         if state != .authenticating { actions.append(.publish(.authenticating)) }
-        phase = .authenticating(Attempt(id: id, work: work))
+        phase = .authenticating(id, work)
         return (id, actions)
     }
 
     /// Records that the server has accepted a sign-in and that its tokens are stored.
     mutating func signInSucceeded(_ id: Int, _ token: IssuedToken) -> [Action] {
-        // The connection is now signed in, even if the response is too late for the attempt.
+        guard case .authenticating(id, _) = phase else { return [] }
         connectionAuthenticated(token)
-        guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
         // Results without a user count as the same user's only if they have the same token.
-        if let known, !(known.isSameUser(as: token.result) ?? (known.accessToken == token.result.accessToken)) { endSignIn() }
+        if let known, !(known.isSameUser(as: token.result) ?? (known.accessToken == token.result.accessToken)) {
+            endSignIn()
+        }
         known = token.result
         phase = .signedIn(SignedIn(token: token, version: nextID(), signIn: signIn, name: token.result.userName))
         return [.publish(state), .settle(id, .signedIn(token.result))]
@@ -202,8 +177,8 @@ extension AuthenticationSession {
 
     /// Records that a sign-in failed. `isRejection` tells whether the server refused it, instead of failing to judge it.
     mutating func signInFailed(_ id: Int, isRejection: Bool) -> [Action] {
-        guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
-        if isRejection { endSignIn() }
+        guard case .authenticating(id, let work) = phase else { return [] }
+        if isRejection || work.hasCredentials { endSignIn() }
         // The connection opens without a sign-in, to avoid repeated attempts.
         if !isRejection, connection.stage == .preparing { connection.hasFailed = true }
         phase = .signedOut(isRejection ? .none : .untried)
@@ -212,18 +187,15 @@ extension AuthenticationSession {
 
     /// Records that there was no token to sign in with.
     mutating func foundNothingStored(_ id: Int) -> [Action] {
-        guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
+        guard case .authenticating(id, _) = phase else { return [] }
         if known != nil { endSignIn() }
         phase = .signedOut(.none)
         return [.publish(state), .settle(id, .nothingStored)]
     }
 
-    /// Ends a sign-in that no caller waits for anymore. A refresh continues, because its new tokens might be lost otherwise.
-    mutating func attemptAbandoned(_ id: Int) -> [Action] {
-        guard case .authenticating(let attempt) = phase, attempt.id == id else { return [] }
-        phase = .signedOut(.untried)
-        return [.publish(state), .settle(id, .failed)]
-    }
+    /// Ends a sign-in that no caller waits for anymore. A refresh continues, because its new tokens might be lost
+    /// otherwise.
+    mutating func attemptAbandoned(_ id: Int) -> [Action] { signInFailed(id, isRejection: false) }
 
     /// Logs out. The server is notified if a connection is open.
     mutating func loggedOut() -> [Action] {
@@ -232,8 +204,6 @@ extension AuthenticationSession {
         if state != .signedOut { actions.insert(.publish(.signedOut), at: 1) }
         endSignIn()
         phase = .signedOut(.none)
-        connection.isLeaving = isConnected
-        connection.token = nil
         return actions
     }
 
@@ -242,114 +212,18 @@ extension AuthenticationSession {
         let pending = pendingID
         endSignIn()
         phase = .expired
-        connection.token = nil
         return [.removeTokens, .publish(.expired)] + (pending.map { [.settle($0, .failed)] } ?? [])
     }
 
     private mutating func endSignIn() {
+        // A request in flight may still sign in the connection.
+        if !signInRequests.isEmpty { connection.signIn = connection.signIn ?? signIn }
+        signInRequests = []
         signIn += 1
         known = nil
     }
-}
 
-// MARK: - Calls
-
-extension AuthenticationSession {
-    /// What a call must do before it is sent.
-    enum Passage: Sendable, Equatable {
-        /// The call is sent with this sign-in; nil for none.
-        case pass(SignedIn?)
-        /// The call waits for this attempt.
-        case wait(Int)
-        /// The call waits until the server knows that the previous user has logged out, and has answered that user's sign-in. Otherwise, it would be
-        /// executed as that user.
-        case waitForDeparture
-    }
-
-    /// - Parameter travelsByHTTP: Whether the call is sent with the token, and not over the connection.
-    mutating func callBegan(
-        at now: @autoclosure () -> Duration, travelsByHTTP: Bool = false
-    ) -> (passage: Passage, actions: [Action]) {
-        switch phase {
-        case .signedIn where connection.stage == .standing && mayChangeHands && !travelsByHTTP: return (.waitForDeparture, [])
-        case .signedIn(let signedIn):
-            if let renewal = signedIn.renewal {
-                let waits = renewal.isUrgent || !keepsConnection || signedIn.token.expiry.map { $0 <= now() } == true
-                return (waits ? .wait(renewal.id) : .pass(signedIn), [])
-            }
-            if isAnnouncementDue(signedIn) { return wait(for: renew(.announcing, isUrgent: true)) }
-            // A connection refreshes its token independently of calls. Without a connection, only calls can.
-            guard !keepsConnection, isRefreshDue(signedIn, at: now) else { return (.pass(signedIn), []) }
-            return wait(for: renew(.fetching, isUrgent: true))
-        case .signedOut(.none), .expired:
-            return (connection.stage == .standing && !connectionIsNoOnes ? .waitForDeparture : .pass(nil), [])
-        case .authenticating(let attempt): return (.wait(attempt.id), [])
-        case .signedOut(.untried): return wait(for: begin(.restore))
-        }
-    }
-
-    private func wait(for attempt: (id: Int, actions: [Action])) -> (Passage, [Action]) { (.wait(attempt.id), attempt.actions) }
-
-    /// What a call must do after the server has responded with 401.
-    enum Verdict: Sendable, Equatable {
-        /// The call is sent again with the current token.
-        case replay
-        /// The call waits for this attempt and is sent again.
-        case wait(Int)
-        case fail
-    }
-
-    /// Handles a response with 401 to a call.
-    /// - Parameter rejected: The sign-in with which the call was sent.
-    mutating func tokenRejected(of rejected: SignedIn) -> (verdict: Verdict, actions: [Action]) {
-        // A call is repeated only for the user who made it, so another sign-in's token does not count as a renewal.
-        guard case .signedIn(var signedIn) = phase, signedIn.signIn == rejected.signIn else { return (.fail, []) }
-        if let renewal = signedIn.renewal {
-            signedIn.renewal?.isUrgent = true
-            phase = .signedIn(signedIn)
-            return (.wait(renewal.id), [])
-        }
-        if signedIn.version != rejected.version { return (.replay, []) }
-        guard isAnnouncementDue(signedIn) || signedIn.token.canRefresh else { return (.fail, expire()) }
-        let (id, actions) = renew(isAnnouncementDue(signedIn) ? .announcing : .fetching, isUrgent: true)
-        return (.wait(id), actions)
-    }
-}
-
-// MARK: - Renewal
-
-extension AuthenticationSession {
-    /// The pause before the first automatic retry after a temporary failure.
-    static let retryPause = Duration.seconds(1)
-
-    mutating func renew(_ stage: Renewal.Stage, isUrgent: Bool) -> (id: Int, actions: [Action]) {
-        let id = nextID()
-        guard case .signedIn(var signedIn) = phase else { return (id, []) }
-        signedIn.renewal = Renewal(id: id, stage: stage, isUrgent: isUrgent)
-        phase = .signedIn(signedIn)
-        return (id, [.begin(id, stage == .fetching ? .refresh(signedIn.token.result) : nil)])
-    }
-
-    func isRefreshDue(_ signedIn: SignedIn, at now: () -> Duration) -> Bool {
-        guard let moment = signedIn.token.refreshMoment else { return false }
-        return max(moment, signedIn.retryMoment ?? moment) <= now()
-    }
-
-    /// Records that a new token has arrived and is stored.
-    mutating func refreshSucceeded(_ id: Int, _ token: IssuedToken) -> [Action] {
-        connectionAuthenticated(token)
-        guard case .signedIn(var signedIn) = phase, var renewal = signedIn.renewal, renewal.id == id, renewal.stage == .fetching
-        else { return [] }
-        signedIn.retryMoment = nil
-        replaceToken(of: &signedIn, with: token)
-        // Only an open connection needs an announcement while calls use it. Any other connection is signed in before it is used.
-        let isDone = connection.stage != .standing || connection.token == token.result.accessToken
-        (renewal.stage, renewal.isFresh) = (.announcing, true)
-        signedIn.renewal = isDone ? nil : renewal
-        phase = .signedIn(signedIn)
-        return [.publish(state)] + (isDone ? [.settle(id, .signedIn(token.result))] : [])
-    }
-
+    /// Replaces the token of a sign-in. The response may show that the user is another one.
     mutating func replaceToken(of signedIn: inout SignedIn, with token: IssuedToken) {
         if signedIn.token.result.isSameUser(as: token.result) == false {
             endSignIn()
@@ -357,16 +231,6 @@ extension AuthenticationSession {
         }
         known = token.result
         (signedIn.token, signedIn.version) = (token, nextID())
-    }
-
-    mutating func refreshFailed(_ id: Int, isRejection: Bool, at now: Duration) -> [Action] {
-        guard case .signedIn(var signedIn) = phase, let renewal = signedIn.renewal, renewal.id == id, renewal.stage == .fetching
-        else { return [] }
-        if isRejection { return expire() }
-        signedIn.renewal = nil
-        signedIn.retryMoment = now + Self.retryPause
-        phase = .signedIn(signedIn)
-        return [.settle(id, .postponed)]
     }
 }
 

@@ -60,12 +60,9 @@ extension FeathersApp {
     @discardableResult
     package func changeIdentity(to identity: Identity?) -> RequestSender { identityStore.change(to: identity) }
 
-    /// Withholds pushed events from subscribers, because the connection may still belong to another user. Call it before the identity changes.
-    package func pausePushedEvents() { registry.pausePushes() }
-
-    /// Resumes pushed events: the connection now belongs to the signed-in user, or to none.
-    /// - Returns: whether events were dropped. If so, call ``pushedEventsMissed()`` outside of all locks.
-    package func resumePushedEvents() -> Bool { registry.resumePushes() }
+    /// Sets whether pushed events are for the signed-in user, or for everyone if no user is signed in. Other events are dropped. Call it before the
+    /// identity changes.
+    package func deliversPushedEvents(_ isTrue: Bool) { registry.deliversPushes.store(isTrue, ordering: .sequentiallyConsistent) }
 
     /// Delivers a gap to the subscribers because events were dropped.
     package func pushedEventsMissed() { registry.emitGap(.reconnected) }

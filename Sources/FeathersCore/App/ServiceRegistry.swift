@@ -34,19 +34,13 @@ final class ServiceRegistry: Sendable {
         }
     }
 
-    /// What happens to pushed events.
-    private enum Pushes: UInt8, AtomicRepresentable {
-        case delivered, paused
-        /// Paused, and at least one event was dropped.
-        case dropped
-    }
-
     private let entries = Locked(Entries())
     /// Held while an event is delivered to its subscribers, so that one user's events precede the gap that announces the next user.
     private let handing = Locked(())
     /// Whether there are observers. Most apps have none, and then an event need not take the lock to find them.
     private let hasObservers = Atomic(false)
-    private let pushes = Atomic(Pushes.delivered)
+    /// Whether pushed events are for the present user. See ``FeathersApp/deliversPushedEvents(_:)``.
+    let deliversPushes = Atomic(true)
     private let responses = Atomic<Int>(0)
 
     /// Returns the entry of a path. It is created the first time the path is used.
@@ -111,16 +105,12 @@ extension ServiceRegistry {
         }
     }
 
-    /// Drops pushed events until ``resumePushes()``, because the connection may still belong to another user.
-    func pausePushes() { _ = pushes.compareExchange(expected: .delivered, desired: .paused, ordering: .acquiringAndReleasing) }
-
-    /// - Returns: whether events were dropped.
-    func resumePushes() -> Bool { pushes.exchange(.delivered, ordering: .acquiringAndReleasing) == .dropped }
-
     private func receive(_ event: ServiceEvent) {
         observe { $0.receive(event) }
         handing.withLock { _ in
-            guard admitsPush(), let entry = entries.withLock({ $0.byPath[event.path] }), entry.mountedFrom == nil else { return }
+            guard deliversPushes.load(ordering: .sequentiallyConsistent), let entry = entries.withLock({ $0.byPath[event.path] }),
+                entry.mountedFrom == nil
+            else { return }
             entry.service.events.emit(event)
         }
     }
@@ -136,12 +126,6 @@ extension ServiceRegistry {
     func hand(_ events: [ServiceEvent], to hub: EventHub<ServiceEvent>, sentAs sender: RequestSender?) {
         guard let sender else { return events.forEach(hub.emit) }
         handing.withLock { _ in if sender.isCurrent { events.forEach(hub.emit) } }
-    }
-
-    private func admitsPush() -> Bool {
-        if pushes.load(ordering: .acquiring) == .delivered { return true }
-        let (_, former) = pushes.compareExchange(expected: .paused, desired: .dropped, ordering: .acquiringAndReleasing)
-        return former == .delivered
     }
 
     /// Delivers a gap to every subscriber of every service.

@@ -113,6 +113,12 @@ extension Params {
         set { self[ConcernsConnection.self] = newValue ? true : nil }
     }
 
+    /// Whether the call logs out, and so may still be sent over a connection that ends with its user.
+    package var endsConnection: Bool {
+        get { self[EndsConnection.self] ?? false }
+        set { self[EndsConnection.self] = newValue ? true : nil }
+    }
+
     /// Whether a read must reach the server rather than a cache. Live queries set it.
     package var readsFromServer: Bool {
         get { self[ReadsFromServer.self] ?? false }
@@ -144,4 +150,5 @@ private enum SafeToRepeat: ParamsKey { typealias Value = Bool }
 private enum CarriesCredentials: ParamsKey { typealias Value = Bool }
 private enum TravelsByHTTP: ParamsKey { typealias Value = Bool }
 private enum ConcernsConnection: ParamsKey { typealias Value = Bool }
+private enum EndsConnection: ParamsKey { typealias Value = Bool }
 private enum ReadsFromServer: ParamsKey { typealias Value = Bool }

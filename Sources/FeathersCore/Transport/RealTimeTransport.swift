@@ -33,9 +33,16 @@ package protocol ReopeningTransport: RealTimeTransport {
     func reopen()
 }
 
-/// A transport whose connection can be given up for another one.
+/// A transport whose connection can end with its user, so that another one opens.
 package protocol ConnectionReplacing: RealTimeTransport {
-    /// Ends the connection as if it were lost, so that another one is opened. A no-op if there is none.
+    /// Sends nothing over the current connection anymore, except calls with ``Params/endsConnection``. Other calls wait for
+    /// the next connection. The session of the connection, or of the last one, is not recovered.
+    ///
+    /// Only records it, so it can be called with a lock held. ``replaceConnection()`` must follow.
+    /// - Returns: Whether there is a connection.
+    func retireConnection() -> Bool
+
+    /// Ends the retired connection and opens another one without a delay. A no-op if the connection is not retired.
     func replaceConnection()
 }
 

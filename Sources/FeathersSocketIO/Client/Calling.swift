@@ -14,6 +14,8 @@ struct OutgoingCall: Sendable {
     var connection: SocketIOConnection?
     /// The lane in which the call waits if it cannot be sent immediately.
     var lane = CallTable<SocketIOClient.Waiter>.Lane.ordinary
+    /// Whether the call may be sent over a retired connection.
+    var endsConnection = false
     /// Whether the call has its own task that enforces its deadline.
     var keepsTime = false
 }
@@ -58,7 +60,8 @@ extension SocketIOClient {
         let call = OutgoingCall(
             id: id, frame: frame, madeAt: now, deadline: (request.params.timeout ?? options.callTimeout).map { now + $0 },
             isVolatile: connection != nil || request.params.isVolatile, connection: connection,
-            lane: request.params.concernsConnection ? .session : .ordinary)
+            lane: request.params.concernsConnection ? .session : .ordinary,
+            endsConnection: request.params.endsConnection)
         guard !isRunning.load(ordering: .acquiring) else { return try await wait(for: call, request) }
         return try await waitKeepingTime(for: call, request)
     }

@@ -187,7 +187,7 @@ extension SocketIOClient {
         var departure = Departure()
         let now = timebase.now
         let isOpen = state.withLock { state in
-            guard state.isCurrent(connection), state.session.isJoined else { return false }
+            guard state.isCurrent(connection), state.current?.stage == .preparing else { return false }
             state.current?.stage = .open
             state.openedAt = now
             state.lastFailure = nil
@@ -226,6 +226,31 @@ extension SocketIOClient {
         connection.joined.fail(end.error)
         connection.ended.resolve(end)
         wakeTimer()
+    }
+
+    /// Sends nothing over the current connection anymore, except calls that end it. Only records it.
+    /// - Returns: Whether there is a connection.
+    func retire() -> Bool {
+        state.withLock { state in
+            // The server must not send the next user what this one has missed.
+            state.session.forget()
+            guard let stage = state.current?.stage else { return false }
+            state.current?.stage = .retired
+            if stage == .open { status.enqueue(.connecting(attempt: 1)) }
+            return true
+        }
+    }
+
+    /// Ends a retired connection, so that the next one opens.
+    func replace() {
+        let connection: SocketIOConnection? = state.withLock { state in
+            guard state.current?.stage == .retired else { return nil }
+            // Once more, because the response to CONNECT may have arrived since.
+            state.session.forget()
+            return state.current?.connection
+        }
+        status.deliver()
+        if let connection { lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true, isReplaced: true)) }
     }
 
     /// Returns whether a plugin wants another attempt after an otherwise final end. Stops asking plugins when the run is stopped.

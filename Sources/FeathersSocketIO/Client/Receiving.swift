@@ -94,8 +94,9 @@ extension SocketIOClient {
     }
 
     private func join(_ connection: SocketIOConnection, _ state: inout State) -> Joining {
-        state.current?.stage = .preparing
         defer { state.hasConnected = true }
+        guard state.current?.stage != .retired else { return Joining(sink: state.sink) }
+        state.current?.stage = .preparing
         return Joining(sink: state.sink, isReconnected: state.hasConnected, departure: takeLane(.session, over: connection, &state))
     }
 

@@ -22,6 +22,8 @@ final class SocketIOClient: ConnectionClient {
         /// The namespace is joined. Session calls are sent while plugins prepare the connection.
         case preparing
         case open
+        /// The user of the connection has left. Only calls that end it are sent, and then it is replaced.
+        case retired
     }
 
     /// The current connection, and the frames being written to it.
@@ -63,8 +65,13 @@ final class SocketIOClient: ConnectionClient {
         /// Returns the connection over which a call can be sent now, or nil if it must wait.
         func connection(for call: OutgoingCall) -> SocketIOConnection? {
             guard let connection = current?.connection, session.isJoined else { return nil }
-            let isReady = call.connection.map { $0 === connection } ?? (call.lane == .session || current?.stage == .open)
-            return isReady ? connection : nil
+            let isReady =
+                switch current?.stage {
+                case .retired: call.endsConnection
+                case .open: true
+                default: call.lane == .session
+                }
+            return call.connection.map { $0 === connection } ?? isReady ? connection : nil
         }
     }
 
@@ -145,7 +152,10 @@ final class SocketIOClient: ConnectionClient {
             begin(attempts)
             let end = await connectOnce()
             if isStopped { break }
-            let isOverruled = asksPlugins(after: end, attempts) ? await reconnects(after: end) : false
+            // The next user does not wait. A connection that was replaced before it was open might be again.
+            if end.isReplaced, noteOpening(attempts) { continue }
+            var isOverruled = end.isReplaced
+            if !isOverruled, asksPlugins(after: end, attempts) { isOverruled = await reconnects(after: end) }
             if isStopped { break }
             switch step(after: end, isOverruled: isOverruled, attempts) {
             case .stop(let end): return end
@@ -163,15 +173,22 @@ final class SocketIOClient: ConnectionClient {
     @inline(never)
     private func begin(_ attempts: Attempts) {
         state.withLock { $0.openedAt = nil }
-        status.set(.connecting(attempt: attempts.backoff.attempt))
+        let connecting = ConnectionStatus.connecting(attempt: attempts.backoff.attempt)
+        if status.current != connecting { status.set(connecting) }
+    }
+
+    /// - Returns: Whether the connection was open for all calls.
+    @discardableResult
+    private func noteOpening(_ attempts: Attempts) -> Bool {
+        guard let opened = state.withLock({ $0.openedAt }) else { return false }
+        attempts.hasBeenOpen = true
+        attempts.backoff.connected(now: opened)
+        return true
     }
 
     @inline(never)
     private func asksPlugins(after end: Disconnection, _ attempts: Attempts) -> Bool {
-        if let opened = state.withLock({ $0.openedAt }) {
-            attempts.hasBeenOpen = true
-            attempts.backoff.connected(now: opened)
-        }
+        noteOpening(attempts)
         // Callers that are waiting for the connection get the error, even if further attempts follow.
         if !attempts.isLast { failOutcome(end.error) }
         return attempts.isLast ? !attempts.isRepeated : attempts.backoff.isFinal(end.reason)

@@ -53,6 +53,9 @@ struct SocketSession: Sendable {
         (early, earlyBytes) = ([], 0)
     }
 
+    /// Forgets the session of a user who has left, so that it is not recovered.
+    mutating func forget() { (pid, lastOffset) = (nil, nil) }
+
     mutating func received(_ packet: SocketPacket) -> Action {
         // Packets of other namespaces are ignored.
         guard packet.namespace == namespace, state != .offline else { return .nothing }

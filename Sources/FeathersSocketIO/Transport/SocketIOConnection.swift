@@ -28,10 +28,15 @@ final class Disconnection: Sendable {
     let error: FeathersError
     /// Whether the server is still listening, so that what was sent last is given time to arrive.
     let saysGoodbye: Bool
+    /// Whether the next connection opens, because the user of this one has left.
+    let isReplaced: Bool
 
-    init(_ reason: DisconnectReason, saysGoodbye: Bool = false, error: FeathersError? = nil) {
+    init(
+        _ reason: DisconnectReason, saysGoodbye: Bool = false, isReplaced: Bool = false, error: FeathersError? = nil
+    ) {
         self.reason = reason
         self.saysGoodbye = saysGoodbye
+        self.isReplaced = isReplaced
         self.error = error ?? FeathersError(.unavailable, reason.explanation, execution: .neverSent)
     }
 }

@@ -69,9 +69,8 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     /// Ends the delay before the next attempt to connect. Call it if your app knows that the network is available again.
     public func retryNow() { client.retryNow() }
 
-    package func replaceConnection() {
-        if let connection = client.state.withLock({ $0.current?.connection }) { client.lose(connection, Disconnection(.transportClose)) }
-    }
+    package func retireConnection() -> Bool { client.retire() }
+    package func replaceConnection() { client.replace() }
 
     public var load: TransportLoad { client.load }
     package func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool) { client.failUnsent(where: isStale) }

@@ -57,7 +57,7 @@ extension StubConnection {
     ) -> Bool {
         while true {
             let batch: [StubLine.WaitingCall]? = line.update { line in
-                guard line.link == link else { return nil }
+                guard line.link == link, !line.isRetired else { return nil }
                 // The app may be about to report the change of user itself.
                 line.failUnsent { !$0.isCurrent }
                 let batch = line.queue.filter(isMatch)
@@ -144,9 +144,18 @@ extension StubConnection {
     }
 
     /// Pushes an event over the connection. Without a connection, only a recovered connection delivers it.
-    func emit(_ event: ServiceEvent) {
-        line.update { $0.receiver(of: event) }?.receive(event)
+    /// - Parameter link: The connection for whose user the event is; nil for the current one.
+    func emit(_ event: ServiceEvent, over link: Int? = nil) {
+        delivering.withLock {
+            let sink = line.update { line in
+                link.map { $0 == line.link ?? line.linkCount } ?? true ? line.receiver(of: event) : nil
+            }
+            sink?.receive(event)
+        }
     }
+
+    /// Ends a retired connection, so that the next one opens.
+    func replace() { delivering.withLock { line.update { $0.replace() } } }
 }
 
 extension FeathersError {

@@ -12,6 +12,8 @@ final class StubConnection: ConnectionClient {
     let callTimeout: Duration?
     let clock: RelativeClock
     let arriving = NSRecursiveLock()
+    /// Held while an event is delivered, so that none is delivered after its connection was replaced.
+    let delivering = NSRecursiveLock()
 
     init(
         registry: StubRegistry<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,
@@ -46,11 +48,13 @@ final class StubConnection: ConnectionClient {
         var isRepeated = false
         while !isStopped {
             let stood = line.update { line in
-                line.statuses.append(.connecting(attempt: failures + 1))
+                let connecting = ConnectionStatus.connecting(attempt: failures + 1)
+                if line.statuses.last != connecting { line.statuses.append(connecting) }
                 return line.standingCount
             }
             let end = await connectOnce()
             if isStopped { break }
+            if line.current.isReplaced, end.reason == .clientDisconnect { continue }
             let hasStood = line.current.standingCount > stoodBefore
             let isFirst = stopsAtFirstFailure && !hasStood
             // Waiting callers learn the reason for the failure, even if the attempts continue.
@@ -127,6 +131,7 @@ final class StubConnection: ConnectionClient {
 
     /// Replays missed events, or reports a gap, before any event of the new connection.
     private func accept(_ link: Int, recovered: Bool) {
+        line.update { $0.isReplaced = false }
         if link > 1, !recovered { line.current.sink?.receiveGap(.reconnected) }
         while true {
             // Not while a call arrives over the previous connection.

@@ -39,6 +39,10 @@ struct StubLine: Sendable {
     var isAccepted = false
     /// Whether calls may be sent over it.
     var isStanding = false
+    /// Whether only calls that end it may be sent over it, because its user has left.
+    var isRetired = false
+    /// Whether the next connection takes the place of one whose user has left, so that nothing is recovered.
+    var isReplaced = false
     /// The number of connections accepted, of connections opened for calls, and of attempts or connections that have ended.
     var (linkCount, standingCount, endCount) = (0, 0, 0)
     /// The end of the last connection or attempt.
@@ -99,14 +103,34 @@ extension StubLine {
         case .accepting(let recovered):
             server = .accepting(recovered: false)
             linkCount += 1
-            return .accepted(link: linkCount, recovered: recovered && linkCount > 1)
+            return .accepted(link: linkCount, recovered: recovered && linkCount > 1 && !isReplaced)
         }
     }
 
     /// Ends a connection if it is the current one.
     mutating func lose(_ link: Int?, _ reason: DisconnectReason) {
         guard let link, self.link == link else { return }
-        (self.link, isAccepted, isStanding, end) = (nil, false, false, StubLineEnd(reason))
+        (self.link, isAccepted, isStanding, isRetired, end) = (nil, false, false, false, StubLineEnd(reason))
+    }
+
+    /// Sends nothing over the connection anymore, except calls that end it.
+    /// - Returns: Whether there is a connection.
+    mutating func retire() -> Bool {
+        missed = []
+        guard link != nil else {
+            isReplaced = linkCount > 0
+            return false
+        }
+        if isStanding, !isRetired { statuses.append(.connecting(attempt: 1)) }
+        isRetired = true
+        return true
+    }
+
+    /// Ends a retired connection, so that the next one opens.
+    mutating func replace() {
+        guard isRetired else { return }
+        isReplaced = true
+        lose(link, .clientDisconnect)
     }
 
     /// The possible outcomes for a new call.
@@ -124,7 +148,8 @@ extension StubLine {
 
     mutating func admit(_ request: ServiceRequest, _ id: Int) -> Admission {
         let isSession = request.params.concernsConnection
-        if let link, isStanding || (isSession && isAccepted) { return .goes(link: link) }
+        let isReady = isRetired ? isAccepted && request.params.endsConnection : isStanding || (isSession && isAccepted)
+        if let link, isReady { return .goes(link: link) }
         if case .closed(let reason) = life { return .fails(reason) }
         if request.params.isVolatile { return .fails(end.reason) }
         queue.append(WaitingCall(id: id, request: request, isSession: isSession))
@@ -149,6 +174,7 @@ extension StubLine {
     /// Returns the sink for an event, or stores the event for a recovered connection to replay.
     mutating func receiver(of event: ServiceEvent) -> EventSink? {
         if link != nil { return sink }
+        if isReplaced { return nil }
         if isRunning, linkCount > 0 { missed.append(event) }
         return nil
     }

@@ -95,7 +95,8 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost, Connectio
     public func connect() async throws { try await runner.connect() }
     public func disconnect() async { await connection.stop() }
 
-    package func replaceConnection() { connection.line.update { $0.lose($0.link, .transportClose) } }
+    package func retireConnection() -> Bool { connection.line.update { $0.retire() } }
+    package func replaceConnection() { connection.replace() }
 
     public var status: ConnectionStatus { connection.line.current.statuses.last ?? .offline }
 

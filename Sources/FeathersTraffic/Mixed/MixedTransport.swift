@@ -41,6 +41,13 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         guard routes.route(of: request) == .realTime, !request.params.travelsByHTTP, request.uncarriedField == nil else {
             return try await sendBeside(request)
         }
+        if request.params.endsConnection {
+            do {
+                return try await realTime.send(request)
+            } catch let error as FeathersError where error.execution == .neverSent {
+                return try await sendBeside(request)
+            }
+        }
         let signsConnectionIn = request.params.concernsConnection
         guard signsConnectionIn || routes.permitsFallback(request) else { return try await realTime.send(request) }
         guard isConnected else {
@@ -56,7 +63,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         do {
             return try await realTime.send(attempt)
         } catch let error as FeathersError
-            where error.code == .unavailable && error.permitsAnotherWay(request) && ended == endings.withLock({ $0 })
+            where error.code == .unavailable && error.permitsAnotherWay(request) && request.isCurrent && ended == endings.withLock({ $0 })
         {
             var request = request
             if let start {

@@ -157,7 +157,8 @@ final class ModelServer: Sendable {
             guard let link = current.link ?? (current.linkCount > 0 ? current.linkCount : nil) else { continue }
             let user = state.current.user(of: .line(number, link: link))
             if owner != nil, owner != user { continue }
-            transport.emit(event.name, of: event.path, Self.told(event.record, to: user))
+            let told = ServiceEvent(path: event.path, name: event.name, data: Self.told(event.record, to: user))
+            transport.connection.emit(told, over: link)
         }
     }
 }

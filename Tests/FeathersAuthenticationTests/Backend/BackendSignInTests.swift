@@ -53,4 +53,36 @@ struct BackendSignInTests {
         }
         withExtendedLifetime(backend) {}
     }
+
+    @Test(arguments: Route.realTime)
+    func `A log-out and another sign-in each take one new connection, without a delay`(route: Route) async throws {
+        let backend = TestBackend(variables: [:])
+        let alice = try await BackendAccount(lifetime: nil, refreshTokens: false, on: backend)
+        let bob = try await BackendAccount(lifetime: nil, refreshTokens: false, on: backend)
+        let app = FeathersApp(transport: route.transport(alice.url))
+        try app.use(authentication: AuthenticationOptions())
+        try await withFeathersApp(app) { app in
+            try await app.authenticate(alice.credentials)
+            _ = try await app.service("secured").find(.limit(1))
+            let statuses = app.connectionStatusUpdates()
+            let reading = Task {
+                var seen: [ConnectionStatus] = []
+                for await status in statuses {
+                    seen.append(status)
+                    if seen.count == 5 { break }
+                }
+                return seen
+            }
+            try await app.authenticate(bob.credentials)
+            let user = try await app.service("secured").create(["text": "as whom?"])
+            #expect(app.authentication.result?.user?["email"] == .string(bob.email))
+            #expect(user["text"] == "as whom?")
+            try await app.logOut()
+            #expect(await failure { try await app.service("secured").find() }?.code == .notAuthenticated)
+            _ = try await app.service("messages").find(.limit(1))
+            let (opening, open) = (ConnectionStatus.connecting(attempt: 1), ConnectionStatus.connected(recovered: false))
+            #expect(await reading.value == [open, opening, open, opening, open])
+        }
+        withExtendedLifetime(backend) {}
+    }
 }

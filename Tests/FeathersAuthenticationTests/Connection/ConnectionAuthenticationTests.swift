@@ -152,23 +152,6 @@ struct ConnectionAuthenticationTests {
         #expect(connections.wire.filter { $0 == "messages" }.count == 1)
     }
 
-    @Test("A sign-in answered after a log-out is taken back over the connection")
-    func withdrawal() async throws {
-        let connections = SampleConnections(SampleServer(holding: ["authentication"]))
-        let app = try app(connections)
-        try await connections.connected {
-            let signIn = Task { await failure { try await app.authenticate(.local(email: "a", password: "p")) } }
-            try await connections.server.transport.waitForRequest(number: 1)
-            let logOut = Task { try await app.logOut() }
-            try await connections.server.transport.waitForRequest(number: 2)
-            connections.server.gates["authentication"]?.open()
-            try await logOut.value
-            #expect(await signIn.value?.code == .notAuthenticated)
-            try await connections.server.transport.waitForRequest(number: 3)
-        }
-        #expect(connections.server.requests(to: "authentication").map(\.method) == [.create, .remove, .remove])
-    }
-
     @Test("A token is not announced for a user who has left by the time it would be sent")
     func leftBeforeAnnouncement() async throws {
         let connections = SampleConnections(SampleServer())
@@ -177,23 +160,6 @@ struct ConnectionAuthenticationTests {
         connections.beforeSending.withLock { $0 = { try await app.logOut() } }
         try await connections.connected { _ = try await app.service("messages").rawFind() }
         #expect(connections.wire == ["authentication", "messages"])
-    }
-
-    @Test("A repeated log-out is not sent after the next sign-in, which it would undo")
-    func signedInBeforeWithdrawal() async throws {
-        let connections = SampleConnections(SampleServer())
-        let app = try app(connections) { $0.authenticatesHandshake = true }
-        try await connections.connected { try await app.authenticate(.local(email: "a", password: "p")) }
-        connections.beforeSending.withLock { before in
-            before = { _ = try await app.authenticate(.local(email: "b", password: "p")) }
-        }
-        try await connections.connected {
-            try await app.logOut()
-        } _: {
-            _ = try await app.service("messages").rawFind()
-        }
-        #expect(connections.wire == ["authentication", "authentication", "messages"])
-        #expect(connections.server.requests(to: "authentication").map(\.method) == [.create, .create])
     }
 
     @Test("An end by the server is taken for the token's where that is near, and only there")
@@ -224,20 +190,6 @@ struct ConnectionAuthenticationTests {
             try await app.logOut()
         }
         #expect(try await connections.headers() == [:])
-    }
-
-    @Test("A log-out while a connection opens with the token is told before anything else goes over it")
-    func handshakeWithdrawn() async throws {
-        let connections = SampleConnections(SampleServer())
-        let app = try app(connections) { $0.authenticatesHandshake = true }
-        try await connections.connected { try await app.authenticate(.local(email: "a", password: "p")) }
-        try await connections.connected {
-            try await app.logOut()
-        } _: {
-            _ = try await app.service("messages").rawFind()
-        }
-        #expect(connections.wire == ["authentication", "authentication", "messages"])
-        #expect(connections.server.requests(to: "authentication").last?.method == .remove)
     }
 
     @Test("A token of the handshake is not withdrawn while the server cannot judge it")

@@ -15,19 +15,17 @@ enum InitialState: String, CaseIterable {
         }
         switch self {
         case .untried: break
-        case .nothingStored:
-            _ = session.loggedOut()
-            session.departed(from: session.connectionNumber, untold: nil)
+        case .nothingStored: _ = session.loggedOut()
         case .signingIn: _ = session.signInRequested(.jwt("x"))
         case .restoring: _ = session.restoreRequested(force: false)
         case .signedIn: try signIn(&session, "present", canRefresh: true)
         case .signedInForGood: try signIn(&session, "present", canRefresh: false)
         case .fetching:
             try signIn(&session, "present", canRefresh: true)
-            _ = session.renew(.fetching, isUrgent: false)
+            _ = session.beginRefresh(isUrgent: false)
         case .announcing:
             try signIn(&session, "present", canRefresh: true)
-            let id = session.renew(.fetching, isUrgent: false).id
+            let id = session.beginRefresh(isUrgent: false).id
             _ = session.refreshSucceeded(id, try .sample("present2"))
         case .expired:
             try signIn(&session, "present", canRefresh: false)
@@ -38,6 +36,8 @@ enum InitialState: String, CaseIterable {
 
     private func signIn(_ session: inout AuthenticationSession, _ token: String, canRefresh: Bool) throws {
         let id = session.signInRequested(.jwt("x")).id
+        let request = session.signInRequestBegan()
+        session.signInRequestEnded(request, hasSignedIn: session.keepsConnection)
         _ = session.signInSucceeded(id, try .sample(token, canRefresh: canRefresh, connection: session.connectionNumber))
     }
 }

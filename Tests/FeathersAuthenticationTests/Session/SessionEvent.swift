@@ -9,6 +9,7 @@ enum SessionEvent: String, CaseIterable {
     case refreshed, refreshedLate, refreshRejected, refreshFailed, refreshFailedLate
     case tokenRejected, olderTokenRejected, othersTokenRejected, abandoned, loggedOut
     case connectionOpening, connectionOpened, connectionEnded, announced, announcedOther, announcementRejected, announcementFailed
+    case requestSent, requestAnswered, requestRefused, loggedOutDuringRequest
     case preparing, preparingAtRefresh, accompanying, accompanyingAtRefresh
 
     /// Lets it happen.
@@ -53,22 +54,30 @@ enum SessionEvent: String, CaseIterable {
         case .announcedOther: actions = session.announced("older", try .sample("older", connection: connection))
         case .announcementRejected: actions = session.announcementFailed(present, isRejection: true, at: early)
         case .announcementFailed: actions = session.announcementFailed(present, isRejection: false, at: early)
+        case .requestSent: _ = session.signInRequestBegan()
+        case .requestAnswered, .requestRefused:
+            session.signInRequestEnded(session.signInRequestBegan(), hasSignedIn: self == .requestAnswered)
+        case .loggedOutDuringRequest:
+            let request = session.signInRequestBegan()
+            actions = session.loggedOut()
+            session.signInRequestEnded(request, hasSignedIn: false)
         case .preparing, .preparingAtRefresh:
             session.connectionOpened()
-            (answer, actions) = Self.told(session.preparationStep(at: self == .preparing ? early : .seconds(80)))
+            (answer, actions) = Self.told(session.needBeforeCalls(at: self == .preparing ? early : .seconds(80)))
         case .accompanying, .accompanyingAtRefresh:
-            (answer, actions) = Self.told(session.accompanimentStep(at: self == .accompanying ? early : .seconds(80)))
+            (answer, actions) = Self.told(session.needDuringCalls(at: self == .accompanying ? early : .seconds(80)))
         }
         return ([Self.name(session)] + actions.map { Self.name($0) } + (answer.isEmpty ? [] : ["→ \(answer)"])).joined(separator: ", ")
     }
 
-    private static func told(_ answer: (passage: AuthenticationSession.Passage, actions: [AuthenticationSession.Action])) -> (
-        String, [AuthenticationSession.Action]
-    ) {
-        switch answer.passage {
-        case .pass(let signedIn): (signedIn.map { "pass as \($0.token.result.accessToken)" } ?? "pass as nobody", answer.actions)
+    private static func told(
+        _ answer: (permission: AuthenticationSession.Permission, actions: [AuthenticationSession.Action])
+    ) -> (String, [AuthenticationSession.Action]) {
+        switch answer.permission {
+        case .send(let signedIn):
+            (signedIn.map { "send as \($0.token.result.accessToken)" } ?? "send as nobody", answer.actions)
         case .wait: ("wait", answer.actions)
-        case .waitForDeparture: ("wait for departure", answer.actions)
+        case .fail: ("fail", answer.actions)
         }
     }
 
@@ -76,38 +85,29 @@ enum SessionEvent: String, CaseIterable {
         (answer.id == nil ? "nothing to do" : "wait", answer.actions)
     }
 
-    private static func told(_ answer: (verdict: AuthenticationSession.Verdict, actions: [AuthenticationSession.Action])) -> (
-        String, [AuthenticationSession.Action]
-    ) {
-        switch answer.verdict {
-        case .replay: ("replay", answer.actions)
-        case .wait: ("wait", answer.actions)
-        case .fail: ("fail", answer.actions)
-        }
-    }
-
-    private static func told(_ answer: (step: AuthenticationSession.Step, actions: [AuthenticationSession.Action])) -> (
-        String, [AuthenticationSession.Action]
-    ) {
-        switch answer.step {
-        case .wait: ("wait", answer.actions)
-        case .announce(let result): ("announce \(result.accessToken)", answer.actions)
-        case .withdraw(let token): ("withdraw \(token)", answer.actions)
+    private static func told(
+        _ answer: (need: AuthenticationSession.Need, actions: [AuthenticationSession.Action])
+    ) -> (String, [AuthenticationSession.Action]) {
+        switch answer.need {
+        case .attempt: ("wait", answer.actions)
+        case .announcement(let result): ("announce \(result.accessToken)", answer.actions)
         case .rest(let moment): (moment.map { "rest until \($0)" } ?? "rest", answer.actions)
-        case .done: ("done", answer.actions)
+        case .nothing: ("done", answer.actions)
         }
     }
 
     private static func name(_ session: AuthenticationSession) -> String {
-        let known = session.connection.token.map { " (connection: \($0))" } ?? ""
+        let owner = session.connection.signIn == nil ? "" : session.connectionMustEnd ? "ends" : "own"
+        let known = [owner, session.connection.token ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+        let connection = known.isEmpty ? "" : " (connection: \(known))"
         switch session.phase {
-        case .signedOut(.untried): return "untried" + known
-        case .signedOut(.none): return "signed out" + known
-        case .authenticating(let attempt): return (attempt.work == .restore ? "restoring" : "signing in") + known
+        case .signedOut(.untried): return "untried" + connection
+        case .signedOut(.none): return "signed out" + connection
+        case .authenticating(_, let work): return (work == .restore ? "restoring" : "signing in") + connection
         case .signedIn(let signedIn):
-            let stage = signedIn.renewal.map { $0.stage == .fetching ? ", fetching" : ", announcing" } ?? ""
-            return "\(signedIn.token.result.accessToken)\(stage)" + known
-        case .expired: return "expired" + known
+            let refresh = signedIn.refresh.map { $0.isAnnouncement ? ", announcing" : ", fetching" } ?? ""
+            return "\(signedIn.token.result.accessToken)\(refresh)" + connection
+        case .expired: return "expired" + connection
         }
     }
 

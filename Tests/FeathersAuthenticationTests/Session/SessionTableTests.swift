@@ -13,15 +13,15 @@ struct SessionTableTests {
     @Test("Without a connection it is the calls that refresh, and wait for it", arguments: [79, 80, 101])
     func pull(second: Int) throws {
         var session = try InitialState.signedIn.session(keepsConnection: false)
-        let (passage, actions) = session.callBegan(at: .seconds(second))
-        guard second >= 80 else { return #expect(passage == .pass(session.signedIn) && actions.isEmpty) }
+        let (permission, actions) = session.callBegan(at: .seconds(second))
+        guard second >= 80 else { return #expect(permission == .send(session.signedIn) && actions.isEmpty) }
         let id = try #require(session.pendingID)
-        #expect(passage == .wait(id) && actions == [.begin(id, .refresh(try #require(session.signedIn).token.result))])
-        #expect(session.callBegan(at: .seconds(second)).passage == .wait(id))
+        #expect(permission == .wait(id) && actions == [.begin(id, .refresh(try #require(session.signedIn).token.result))])
+        #expect(session.callBegan(at: .seconds(second)).permission == .wait(id))
         // After a failure that may pass, the present token serves on for a while.
         #expect(session.refreshFailed(id, isRejection: false, at: .seconds(second)) == [.settle(id, .postponed)])
-        #expect(session.callBegan(at: .seconds(second)).passage == .pass(session.signedIn))
-        #expect(session.callBegan(at: .seconds(second) + AuthenticationSession.retryPause).passage == .wait(id + 1))
+        #expect(session.callBegan(at: .seconds(second)).permission == .send(session.signedIn))
+        #expect(session.callBegan(at: .seconds(second) + AuthenticationSession.retryPause).permission == .wait(id + 1))
     }
 
     @Test("A refresh that just came is not followed by another when the server refuses it over the connection")

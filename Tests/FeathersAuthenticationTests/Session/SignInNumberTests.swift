@@ -72,11 +72,11 @@ struct SignInNumberTests {
     func refresh() throws {
         var session = signedIn(try token("alice", subject: "a"))
         let number = session.signIn
-        _ = session.refreshSucceeded(session.renew(.fetching, isUrgent: false).id, try token("alice", subject: "a", "second"))
+        _ = session.refreshSucceeded(session.beginRefresh(isUrgent: false).id, try token("alice", subject: "a", "second"))
         #expect(session.signIn == number && session.signedIn?.name == "a")
-        _ = session.refreshSucceeded(session.renew(.fetching, isUrgent: false).id, try token("alice", "opaque"))
+        _ = session.refreshSucceeded(session.beginRefresh(isUrgent: false).id, try token("alice", "opaque"))
         #expect(session.signIn == number && session.signedIn?.name == "a")
-        _ = session.refreshSucceeded(session.renew(.fetching, isUrgent: false).id, try token("bob", "other"))
+        _ = session.refreshSucceeded(session.beginRefresh(isUrgent: false).id, try token("bob", "other"))
         #expect(session.signIn != number && session.signedIn?.name == "bob")
     }
 }

@@ -35,18 +35,14 @@ struct PushedEventsTests {
         #expect(await events.next() == 2)
     }
 
-    @Test("are dropped while paused, and the end of the pause says so")
-    func paused() async {
+    @Test("are dropped while they are not for the present user")
+    func foreign() async {
         let app = FeathersApp()
-        let (registry, sink) = (app.registry, app.registry.eventSink)
+        let sink = app.registry.eventSink
         var events = app.service("messages").events(.created).makeAsyncIterator()
-        registry.pausePushes()
-        #expect(!registry.resumePushes())
-        registry.pausePushes()
+        app.deliversPushedEvents(false)
         sink.receive(Self.event(1))
-        registry.pausePushes()
-        #expect(registry.resumePushes())
-        #expect(!registry.resumePushes())
+        app.deliversPushedEvents(true)
         sink.receive(Self.event(2))
         #expect(await events.next() == 2)
     }
