@@ -189,7 +189,7 @@ struct OneConnectionOneUserTests {
         let app = try await app(.socket)
         let gate = Promise<Void>()
         await app.service("authentication").use(hooks: Hooks(after: [.create: [{ _ in try await gate.value() }]]))
-        let deliveries = app.service("notes").deliveries()
+        let deliveries = app.service("notes").eventDeliveries()
         let signIn = Task { try await app.authenticate(user()) }
         try await server.transport.waitForRequest(number: 1)
         server.transport.emit(.created, of: "notes", ["text": "alice's, or no one's"])
@@ -227,7 +227,7 @@ struct OneConnectionOneUserTests {
     @Test func `A log-out is one reconnect, and events of the next user follow a gap`() async throws {
         let app = try await app(.socket)
         try await app.authenticate(user())
-        let deliveries = app.service("notes").deliveries()
+        let deliveries = app.service("notes").eventDeliveries()
         var reasons: [String] = []
         var iterator = deliveries.makeAsyncIterator()
         let logOut = Task { try await app.logOut() }
