@@ -71,6 +71,7 @@ final class History {
         case .pair: await pair()
         case .burst: await burst()
         case .overlap: await overlap()
+        case .actForAnother: await actForAnother()
         case .startLive: startLive()
         case .stopLive: await stopLive()
         case .look: look()

@@ -1,7 +1,7 @@
 /// What can happen in a history, each as often as its weight says.
 enum HistoryStep: String, CaseIterable, Sendable {
     case signIn, logOut, endTokens, restart, restartOffline
-    case read, readBoth, pair, burst, overlap
+    case read, readBoth, pair, burst, overlap, actForAnother
     case startLive, stopLive, look
     case queueWrite, write, foreignChange
     case cut, restore, rest
@@ -15,6 +15,7 @@ enum HistoryStep: String, CaseIterable, Sendable {
         case .readBoth, .pair: 6
         case .burst: 2
         case .overlap: 4
+        case .actForAnother: 10
         case .startLive: 5
         case .stopLive: 2
         case .look: 6
