@@ -16,11 +16,13 @@ let package = Package(
     name: "feathers-swift",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        // All modules behind the umbrella by their names: a comparison of the public API looks at those alone that a product names.
+        // All modules behind the umbrella by their names: a comparison of the public API looks at those alone that a
+        // product names.
         .library(
             name: "Feathers",
             targets: [
-                "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSON", "FeathersNetworking",
+                "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSON",
+                "FeathersNetworking",
                 "FeathersREST", "FeathersSocketIO", "FeathersSync", "FeathersTraffic",
             ]),
         .library(name: "FeathersJSONAPI", targets: ["FeathersJSONAPI"]),
@@ -31,7 +33,8 @@ let package = Package(
         .target(
             name: "Feathers",
             dependencies: [
-                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO",
+                "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersNetworking", "FeathersREST",
+                "FeathersSocketIO",
                 "FeathersSync", "FeathersTraffic",
             ],
             swiftSettings: settings),
@@ -53,18 +56,25 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "FeathersREST", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
         .target(
-            name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
+            name: "FeathersREST", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"],
+            swiftSettings: settings),
         .target(
-            name: "FeathersJSONAPI", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking", "FeathersREST"],
+            name: "FeathersSocketIO", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"],
+            swiftSettings: settings),
+        .target(
+            name: "FeathersJSONAPI",
+            dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking", "FeathersREST"],
             swiftSettings: settings),
         .target(name: "FeathersCaching", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
         // What the app knows without asking: live queries and queued writes.
         .target(name: "FeathersSync", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
-        .target(name: "FeathersAuthentication", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
+        .target(
+            name: "FeathersAuthentication", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
         .target(name: "FeathersTraffic", dependencies: ["FeathersCore", "FeathersSupport"], swiftSettings: settings),
-        .target(name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"], swiftSettings: settings),
+        .target(
+            name: "FeathersTesting", dependencies: ["FeathersCore", "FeathersSupport", "FeathersNetworking"],
+            swiftSettings: settings),
         // Swift models from schemas, without input and output; the command around it; and the command as a plugin.
         .target(name: "FeathersModels", dependencies: ["FeathersJSON"], swiftSettings: settings),
         .executableTarget(
@@ -73,37 +83,54 @@ let package = Package(
         .plugin(
             name: "FeathersModelsPlugin",
             capability: .command(
-                intent: .custom(verb: "feathers-models", description: "Writes Swift models for the services of a FeathersJS server."),
+                intent: .custom(
+                    verb: "feathers-models", description: "Writes Swift models for the services of a FeathersJS server."
+                ),
                 permissions: [
                     .writeToPackageDirectory(reason: "The models are written into your package."),
-                    .allowNetworkConnections(scope: .all(), reason: "A server's own description of its services is read."),
+                    .allowNetworkConnections(
+                        scope: .all(), reason: "A server's own description of its services is read."),
                 ]),
             dependencies: ["feathers-models"], path: "Sources/Plugins/FeathersModelsPlugin"),
         // How the examples begin and end: usage, exit codes, and a sentence instead of a crash.
-        .target(name: "ExampleProgram", dependencies: ["Feathers"], path: "Sources/Examples/ExampleProgram", swiftSettings: settings),
+        .target(
+            name: "ExampleProgram", dependencies: ["Feathers"], path: "Sources/Examples/ExampleProgram",
+            swiftSettings: settings),
         .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
         .executableTarget(
-            name: "EventStream", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/EventStream", swiftSettings: settings
+            name: "EventStream", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/EventStream",
+            swiftSettings: settings
         ),
         .executableTarget(
-            name: "JobWorker", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/JobWorker", swiftSettings: settings),
-        .executableTarget(
-            name: "Notes", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Notes", swiftSettings: settings),
-        .executableTarget(
-            name: "Board", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Board", exclude: ["Schemas"],
+            name: "JobWorker", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/JobWorker",
             swiftSettings: settings),
-        .executableTarget(name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
         .executableTarget(
-            name: "Chat", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Chat", swiftSettings: settings),
-        .target(name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
+            name: "Notes", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Notes",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "Board", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Board",
+            exclude: ["Schemas"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "Hello", dependencies: ["Feathers"], path: "Sources/Examples/Hello", swiftSettings: settings),
+        .executableTarget(
+            name: "Chat", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/Chat",
+            swiftSettings: settings),
+        .target(
+            name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
         .target(
-            name: "TestBackend", dependencies: ["FeathersCore", "FeathersNetworking"], path: "Tests/TestBackend", swiftSettings: settings),
-        .testTarget(name: "FeathersJSONTests", dependencies: ["FeathersJSON", "FeathersTesting", "TestBackend"], swiftSettings: settings),
-        .testTarget(name: "FeathersSupportTests", dependencies: ["FeathersSupport", "FeathersTesting"], swiftSettings: settings),
+            name: "TestBackend", dependencies: ["FeathersCore", "FeathersNetworking"], path: "Tests/TestBackend",
+            swiftSettings: settings),
         .testTarget(
-            name: "FeathersCoreTests", dependencies: ["FeathersCore", "FeathersSupport", "FeathersTesting", "TestBackend"],
+            name: "FeathersJSONTests", dependencies: ["FeathersJSON", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FeathersSupportTests", dependencies: ["FeathersSupport", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "FeathersCoreTests",
+            dependencies: ["FeathersCore", "FeathersSupport", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersNetworkingTests",
@@ -111,43 +138,57 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FeathersRESTTests",
-            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting", "TestBackend"],
+            dependencies: [
+                "FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting",
+                "TestBackend",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersSocketIOTests",
             dependencies: [
-                "FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO", "FeathersTesting",
+                "FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersSocketIO",
+                "FeathersTesting",
                 "TestBackend",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersTestingTests",
-            dependencies: ["FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting", "TestBackend"],
+            dependencies: [
+                "FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting",
+                "TestBackend",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersCachingTests",
             dependencies: [
-                "FeathersSupport", "FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend", "CacheWriter",
+                "FeathersSupport", "FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend",
+                "CacheWriter",
             ],
             swiftSettings: settings),
         // Writes into a disk cache until it is killed.
         .executableTarget(
-            name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter", swiftSettings: settings),
+            name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter",
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersTrafficTests",
-            dependencies: ["FeathersSupport", "Feathers", "FeathersCore", "FeathersTesting", "FeathersTraffic", "TestBackend"],
+            dependencies: [
+                "FeathersSupport", "Feathers", "FeathersCore", "FeathersTesting", "FeathersTraffic", "TestBackend",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "FeathersSyncTests",
             dependencies: [
-                "FeathersSupport", "Feathers", "FeathersCore", "FeathersSync", "FeathersTesting", "TestBackend", "OutboxWriter",
+                "FeathersSupport", "Feathers", "FeathersCore", "FeathersSync", "FeathersTesting", "TestBackend",
+                "OutboxWriter",
                 "LocalWriter",
             ],
             swiftSettings: settings),
         // Queues writes and shows them in a live query until it is killed.
-        .executableTarget(name: "LocalWriter", dependencies: ["Feathers"], path: "Tests/LocalWriter", swiftSettings: settings),
+        .executableTarget(
+            name: "LocalWriter", dependencies: ["Feathers"], path: "Tests/LocalWriter", swiftSettings: settings),
         // Writes into an outbox and sends from it until it is killed.
-        .executableTarget(name: "OutboxWriter", dependencies: ["Feathers"], path: "Tests/OutboxWriter", swiftSettings: settings),
+        .executableTarget(
+            name: "OutboxWriter", dependencies: ["Feathers"], path: "Tests/OutboxWriter", swiftSettings: settings),
         .testTarget(
             name: "FeathersAuthenticationTests",
             dependencies: ["FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
@@ -155,7 +196,8 @@ let package = Package(
         .testTarget(
             name: "FeathersJSONAPITests",
             dependencies: [
-                "FeathersSupport", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSONAPI", "FeathersNetworking",
+                "FeathersSupport", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSONAPI",
+                "FeathersNetworking",
                 "FeathersREST",
                 "FeathersTesting", "TestBackend",
             ],
@@ -164,43 +206,58 @@ let package = Package(
         .testTarget(
             name: "CompositionTests",
             dependencies: [
-                "FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSONAPI",
-                "FeathersNetworking", "FeathersREST", "FeathersSync", "FeathersTesting", "FeathersTraffic", "TestBackend",
+                "FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore",
+                "FeathersJSONAPI",
+                "FeathersNetworking", "FeathersREST", "FeathersSync", "FeathersTesting", "FeathersTraffic",
+                "TestBackend",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "ConformanceTests",
-            dependencies: ["FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend", "MemoryProbe"],
+            dependencies: [
+                "FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "TestBackend", "MemoryProbe",
+            ],
             swiftSettings: settings),
         // Does one thing that a hostile server can make large, and says how much memory that took.
         .executableTarget(
-            name: "MemoryProbe", dependencies: ["Feathers", "FeathersJSON"], path: "Tests/MemoryProbe", swiftSettings: settings),
+            name: "MemoryProbe", dependencies: ["Feathers", "FeathersJSON"], path: "Tests/MemoryProbe",
+            swiftSettings: settings),
         // Makes beginners' mistakes, and prints the table of them in the documentation.
         .executableTarget(
-            name: "MistakeTable", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], path: "Tests/MistakeTable",
+            name: "MistakeTable", dependencies: ["Feathers", "FeathersTesting", "TestBackend"],
+            path: "Tests/MistakeTable",
             swiftSettings: settings),
         // Every transport against a server that attacks it.
-        .testTarget(name: "AdversaryTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"], swiftSettings: settings),
+        .testTarget(
+            name: "AdversaryTests", dependencies: ["Feathers", "FeathersTesting", "TestBackend"],
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersModelsTests",
             // Compiles what it generates, which imports Feathers.
-            dependencies: ["Feathers", "FeathersJSON", "FeathersModels", "FeathersNetworking", "TestBackend", "feathers-models"],
+            dependencies: [
+                "Feathers", "FeathersJSON", "FeathersModels", "FeathersNetworking", "TestBackend", "feathers-models",
+            ],
             exclude: ["Corpus", "Golden"], swiftSettings: settings),
-        .testTarget(name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
+        .testTarget(
+            name: "QuickstartTests", dependencies: ["Quickstart", "Feathers", "TestBackend"], swiftSettings: settings),
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                "FeathersSupport", "Board", "Chat", "EventStream", "ExampleProgram", "Hello", "JobWorker", "Notes", "Feathers",
+                "FeathersSupport", "Board", "Chat", "EventStream", "ExampleProgram", "Hello", "JobWorker", "Notes",
+                "Feathers",
                 "FeathersTesting",
                 "TestBackend", "feathers-models",
             ],
             swiftSettings: settings),
         // What the tests of an app look like: on the test kit alone, without a server.
-        .testTarget(name: "ChatViewsTests", dependencies: ["ChatViews", "Feathers", "FeathersTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "ChatViewsTests", dependencies: ["ChatViews", "Feathers", "FeathersTesting"], swiftSettings: settings),
         // Compiles what the documentation shows.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "MistakeTable", "TestBackend"],
+            dependencies: [
+                "FeathersSupport", "Feathers", "FeathersJSONAPI", "FeathersTesting", "MistakeTable", "TestBackend",
+            ],
             swiftSettings: settings),
     ]
 )

@@ -23,10 +23,13 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CCounters", "CFloor",
-                .product(name: "Feathers", package: "feathers-swift"), .product(name: "FeathersJSONAPI", package: "feathers-swift"),
+                .product(name: "Feathers", package: "feathers-swift"),
+                .product(name: "FeathersJSONAPI", package: "feathers-swift"),
             ],
             swiftSettings: settings),
         // A load test for any server: many clients in one process.
-        .executableTarget(name: "Swarm", dependencies: [.product(name: "Feathers", package: "feathers-swift")], swiftSettings: settings),
+        .executableTarget(
+            name: "Swarm", dependencies: [.product(name: "Feathers", package: "feathers-swift")],
+            swiftSettings: settings),
     ]
 )

@@ -1,4 +1,5 @@
-/// A decimal number taken apart: `0.digits` times ten to the power of `point`. The digits have no zeros at either end, and zero has none.
+/// A decimal number taken apart: `0.digits` times ten to the power of `point`. The digits have no zeros at either end,
+/// and zero has none.
 struct DecimalDigits {
     let isNegative: Bool
     /// The digits in ASCII, in memory of the call to `read`.
@@ -10,13 +11,17 @@ struct DecimalDigits {
     static func read<Result>(_ text: String, _ body: (DecimalDigits) -> Result) -> Result {
         var text = text
         return text.withUTF8 { text in
-            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count) { body(DecimalDigits(text, memory: $0)) }
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count) {
+                body(DecimalDigits(text, memory: $0))
+            }
         }
     }
 
     /// - Parameter memory: As many bytes as the text has.
     private init(_ text: UnsafeBufferPointer<UInt8>, memory: UnsafeMutableBufferPointer<UInt8>) {
-        guard var next = text.baseAddress, let first = memory.baseAddress else { fatalError("A number has at least one digit") }
+        guard var next = text.baseAddress, let first = memory.baseAddress else {
+            fatalError("A number has at least one digit")
+        }
         let end = next + text.count
         let hasSign = next.pointee == UInt8(ascii: "-")
         if hasSign { next += 1 }
@@ -76,7 +81,8 @@ struct DecimalDigits {
         for index in 0..<point {
             let digit = index < digits.count ? T(truncatingIfNeeded: digits[index] & 0xF) : 0
             let (scaled, isLarge) = integer.multipliedReportingOverflow(by: 10)
-            let (sum, isLarger) = isNegative ? scaled.subtractingReportingOverflow(digit) : scaled.addingReportingOverflow(digit)
+            let (sum, isLarger) =
+                isNegative ? scaled.subtractingReportingOverflow(digit) : scaled.addingReportingOverflow(digit)
             if isLarge || isLarger { return nil }
             integer = sum
         }

@@ -1,7 +1,7 @@
 /// A JSON object, with its keys in the order they were written, as in JavaScript.
 ///
-/// The order matters to Feathers (`$sort`) but not to equality. Keys are compared by code units, as in JavaScript, so a composed and a
-/// decomposed "é" are different keys.
+/// The order matters to Feathers (`$sort`) but not to equality. Keys are compared by code units, as in JavaScript, so a
+/// composed and a decomposed "é" are different keys.
 public struct JSONObject: Sendable {
     public typealias Element = (key: String, value: JSONValue)
 
@@ -12,7 +12,8 @@ public struct JSONObject: Sendable {
     }
 
     private(set) var entries: [Entry]
-    /// The position of each key; nil up to `indexingThreshold` keys, because searching a small object is faster than hashing.
+    /// The position of each key; nil up to `indexingThreshold` keys, because searching a small object is faster than
+    /// hashing.
     private var positions: [JSONValue: Int]?
 
     static let indexingThreshold = 32
@@ -133,7 +134,9 @@ public struct JSONObject: Sendable {
     }
 
     @inline(__always)
-    func hasKey(_ key: String, at position: Int) -> Bool { position < entries.count && entries[position].key.isExactly(key) }
+    func hasKey(_ key: String, at position: Int) -> Bool {
+        position < entries.count && entries[position].key.isExactly(key)
+    }
 
     func position(of key: String) -> Int? {
         if let positions { return positions[JSONValue.string(key)] }

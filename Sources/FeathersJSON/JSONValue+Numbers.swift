@@ -1,6 +1,6 @@
 extension JSONValue {
-    /// Creates a number in the case that keeps its digits: `.number` if the text that is written for the nearest `Double` is the same number,
-    /// or else `.integer` or `.decimal`.
+    /// Creates a number in the case that keeps its digits: `.number` if the text that is written for the nearest
+    /// `Double` is the same number, or else `.integer` or `.decimal`.
     /// - Parameter text: A JSON number.
     package init(numberText text: String) {
         if let double = Double(text), double.isFinite, DecimalDigits.order(of: double.description, to: text) == 0 {
@@ -40,7 +40,8 @@ extension JSONValue {
         case (.decimal, _), (_, .decimal): break
         default:
             guard let left = number, let right = other.number else { return nil }
-            // Two numbers whose Doubles differ are in the same order. If they are equal, an integer may still have other digits.
+            // Two numbers whose Doubles differ are in the same order. If they are equal, an integer may still have
+            // other digits.
             guard left == right else { return left < right ? -1 : left > right ? 1 : nil }
             if left.magnitude < Double.exactIntegers || !left.isFinite { return 0 }
         }
@@ -59,12 +60,14 @@ extension JSONValue {
 }
 
 extension Double {
-    /// Below this magnitude, every integer is a `Double`, and the digits of an integral `Double` are those of the integer.
+    /// Below this magnitude, every integer is a `Double`, and the digits of an integral `Double` are those of the
+    /// integer.
     static let exactIntegers = 0x1p53
 
     /// The integer that the number's digits write; nil if it has a fraction or does not fit.
     ///
-    /// The `Double` nearest to 9223372036854776000 is 9223372036854775808, but the former is what was read and what is written.
+    /// The `Double` nearest to 9223372036854776000 is 9223372036854775808, but the former is what was read and what is
+    /// written.
     func writtenInteger<T: FixedWidthInteger>() -> T? {
         if magnitude < Self.exactIntegers { return Int64(exactly: self).flatMap(T.init(exactly:)) }
         return isFinite ? DecimalDigits.read(description) { $0.integer() } : nil

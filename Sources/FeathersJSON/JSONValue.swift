@@ -1,14 +1,16 @@
 /// Any JSON value.
 ///
-/// Parsing and writing a number changes no digit: a number that neither `Int64` nor `Double` holds exactly keeps its text. Digits are those of the
-/// number's value, as in JavaScript: `1.10` is written as `1.1`, and `1e2` as `100`. Numbers are compared by value, whichever case they are in.
+/// Parsing and writing a number changes no digit: a number that neither `Int64` nor `Double` holds exactly keeps its
+/// text. Digits are those of the number's value, as in JavaScript: `1.10` is written as `1.1`, and `1e2` as `100`.
+/// Numbers are compared by value, whichever case they are in.
 public enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
     /// A number whose digits are those that JavaScript writes for this `Double`.
     case number(Double)
-    /// A number that is exact neither as an `Int64` nor as a `Double`, such as `12345678901234567890123` or `0.10000000000000000001`.
+    /// A number that is exact neither as an `Int64` nor as a `Double`, such as `12345678901234567890123` or
+    /// `0.10000000000000000001`.
     case decimal(JSONDecimal)
     case string(String)
     case array([JSONValue])
@@ -33,8 +35,8 @@ public enum JSONValue: Sendable {
         }
     }
 
-    /// The number, which may be an integer, or the nearest `Double` if it has more digits; nil for any other kind of value, and beyond the range of
-    /// a `Double`.
+    /// The number, which may be an integer, or the nearest `Double` if it has more digits; nil for any other kind of
+    /// value, and beyond the range of a `Double`.
     public var number: Double? {
         switch self {
         case .integer(let integer): Double(integer)
@@ -61,8 +63,8 @@ public enum JSONValue: Sendable {
 
     /// The value for an object's key.
     ///
-    /// Reading from a value that is not an object returns nil. Setting nil removes the key; setting any other value on a value that is not an
-    /// object replaces it with an object.
+    /// Reading from a value that is not an object returns nil. Setting nil removes the key; setting any other value on
+    /// a value that is not an object replaces it with an object.
     public subscript(key: String) -> JSONValue? {
         get { object?[key] }
         set {
@@ -80,7 +82,8 @@ public enum JSONValue: Sendable {
     }
 }
 
-extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral,
     ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     public init(nilLiteral: ()) { self = .null }
@@ -94,8 +97,8 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 }
 
 extension JSONValue: Hashable {
-    /// Compares values as JavaScript does after parsing: `1` equals `1.0`, the order of an object's keys does not matter, and
-    /// strings are compared by code units, so a composed and a decomposed "é" differ.
+    /// Compares values as JavaScript does after parsing: `1` equals `1.0`, the order of an object's keys does not
+    /// matter, and strings are compared by code units, so a composed and a decomposed "é" differ.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true

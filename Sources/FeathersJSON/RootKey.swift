@@ -20,8 +20,8 @@ extension RootKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
 
 extension JSONValue {
     /// Returns the value that the root keys lead to; the value itself if there are no root keys.
-    /// - Throws: ``MissingRootKey``, which names the missing key, the path to it, and what was found: an object's keys or an array's count,
-    ///   never values.
+    /// - Throws: ``MissingRootKey``, which names the missing key, the path to it, and what was found: an object's keys
+    ///   or an array's count, never values.
     package func unwrapped(by rootKeys: [RootKey]) throws(MissingRootKey) -> JSONValue {
         var value = self
         for (position, step) in rootKeys.enumerated() {

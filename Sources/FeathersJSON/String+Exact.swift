@@ -1,8 +1,8 @@
 extension String {
     /// Returns whether both strings have the same sequence of UTF-8 bytes.
     ///
-    /// Swift's own `==` treats a composed and a decomposed "é" as equal. JavaScript compares code units, and so does this library for JSON
-    /// keys and strings.
+    /// Swift's own `==` treats a composed and a decomposed "é" as equal. JavaScript compares code units, and so does
+    /// this library for JSON keys and strings.
     @inlinable @inline(__always)
     package func isExactly(_ other: String) -> Bool {
         let count = utf8.count
@@ -48,7 +48,9 @@ package func haveEqualBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer
         offset &+= 8
     }
     while offset < count {
-        if left.load(fromByteOffset: offset, as: UInt8.self) != right.load(fromByteOffset: offset, as: UInt8.self) { return false }
+        if left.load(fromByteOffset: offset, as: UInt8.self) != right.load(fromByteOffset: offset, as: UInt8.self) {
+            return false
+        }
         offset &+= 1
     }
     return true

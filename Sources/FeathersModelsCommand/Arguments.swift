@@ -58,7 +58,9 @@ struct Arguments: Equatable {
             // `--name=value` is `--name value`.
             let isPair = argument.hasPrefix("--") && argument.contains("=")
             let parts =
-                isPair ? argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init) : [argument]
+                isPair
+                ? argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                : [argument]
             func value() throws -> String {
                 if parts.count == 2 { return parts[1] }
                 guard let next = rest.popFirst() else { throw Mistake(description: "'\(argument)' needs a value.") }
@@ -88,7 +90,9 @@ struct Arguments: Equatable {
         case (nil, nil): throw Mistake(description: "'--from' or '--sample' is missing: where the schemas come from.")
         case (_?, _?): throw Mistake(description: "'--from' and '--sample' exclude each other.")
         case (nil, let url?):
-            guard let url = server(url) else { throw Mistake(description: "'--sample' needs a URL that begins with http:// or https://.") }
+            guard let url = server(url) else {
+                throw Mistake(description: "'--sample' needs a URL that begins with http:// or https://.")
+            }
             guard !services.isEmpty else { throw Mistake(description: "'--sample' needs the services to look at.") }
             return .sample(url, services: services)
         case (let from?, nil):
@@ -107,7 +111,9 @@ struct Arguments: Equatable {
 
     private static func field(_ text: String) throws -> Field {
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-        guard parts.count == 2 else { throw Mistake(description: "'--header' needs a name and a value: 'Name: value'.") }
+        guard parts.count == 2 else {
+            throw Mistake(description: "'--header' needs a name and a value: 'Name: value'.")
+        }
         return Field(name: parts[0], value: parts[1])
     }
 }

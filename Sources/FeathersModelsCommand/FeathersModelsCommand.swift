@@ -40,7 +40,9 @@ struct FeathersModelsCommand {
         let output = ModelGenerator(origin: reader.origin, isPublic: arguments.isPublic).generate(from: sources)
         for warning in output.warnings { complain("warning: \(warning)") }
         // An empty document must not remove every model.
-        guard !output.services.isEmpty else { throw SchemaSources.Unusable(description: "\(reader.origin) describes no services.") }
+        guard !output.services.isEmpty else {
+            throw SchemaSources.Unusable(description: "\(reader.origin) describes no services.")
+        }
 
         let isSample = if case .sample = arguments.source { true } else { false }
         let folder = OutputFolder(path: arguments.output)
@@ -56,7 +58,9 @@ struct FeathersModelsCommand {
         guard plan.refused.isEmpty else {
             let names = plan.refused.map { "'\($0)'" }.joined(separator: ", ")
             throw OutputFolder.Problem(
-                description: "\(names) in '\(arguments.output)' was not written by feathers-models. Move it, or choose another folder.")
+                description:
+                    "\(names) in '\(arguments.output)' was not written by feathers-models. Move it, or choose another folder."
+            )
         }
         try folder.apply(plan)
         let count = output.services.count == 1 ? "1 service" : "\(output.services.count) services"

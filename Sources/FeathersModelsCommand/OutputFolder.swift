@@ -18,7 +18,9 @@ struct OutputFolder {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".swift") }
             return Dictionary(
-                uniqueKeysWithValues: try names.map { ($0, String(decoding: try Data(contentsOf: url.appending(path: $0)), as: UTF8.self)) }
+                uniqueKeysWithValues: try names.map {
+                    ($0, String(decoding: try Data(contentsOf: url.appending(path: $0)), as: UTF8.self))
+                }
             )
         } catch {
             throw Problem(description: "'\(path)' cannot be read: \(error.localizedDescription)")
@@ -28,7 +30,9 @@ struct OutputFolder {
     func apply(_ plan: OutputPlan) throws {
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-            for (name, text) in plan.written { try Data(text.utf8).write(to: url.appending(path: name), options: .atomic) }
+            for (name, text) in plan.written {
+                try Data(text.utf8).write(to: url.appending(path: name), options: .atomic)
+            }
             for name in plan.removed { try FileManager.default.removeItem(at: url.appending(path: name)) }
         } catch {
             throw Problem(description: "'\(path)' cannot be written: \(error.localizedDescription)")

@@ -17,7 +17,8 @@ struct SchemaSources {
     /// The documents, and remarks for the person who runs the command.
     func read() async throws -> (sources: [SchemaSource], remarks: [String]) {
         switch arguments.source {
-        case .standardInput: return ([try source(try FileHandle.standardInput.readToEnd() ?? Data(), named: "standard input")], [])
+        case .standardInput:
+            return ([try source(try FileHandle.standardInput.readToEnd() ?? Data(), named: "standard input")], [])
         case .url(let url): return ([try source(Data(await get(url)), named: url.withoutCredentials)], [])
         case .path(let path): return try files(at: path)
         case .sample(let url, let services): return try await sample(url, services)
@@ -54,7 +55,8 @@ struct SchemaSources {
             return ([try source(Data(contentsOf: url), named: url.lastPathComponent)], [])
         }
         let names = try FileManager.default.subpathsOfDirectory(atPath: path).filter { name in
-            name.hasSuffix(".json") && !name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "node_modules" }
+            name.hasSuffix(".json")
+                && !name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "node_modules" }
         }
         guard !names.isEmpty else { throw Unusable(description: "'\(path)' holds no JSON files.") }
         let folder = URL(filePath: path)
@@ -71,24 +73,31 @@ struct SchemaSources {
         do {
             response = try await client.execute(request)
         } catch let error as HTTPClientError {
-            throw Unusable(description: "\(url.withoutCredentials) cannot be read: \(error)", code: ExitCode.unavailable)
+            throw Unusable(
+                description: "\(url.withoutCredentials) cannot be read: \(error)", code: ExitCode.unavailable)
         }
         guard response.isSuccess else {
-            let hint = response.status == 401 || response.status == 403 ? " Pass '--token' or '--header' if it is protected." : ""
+            let hint =
+                response.status == 401 || response.status == 403
+                ? " Pass '--token' or '--header' if it is protected." : ""
             throw Unusable(
-                description: "\(url.withoutCredentials) answers with status \(response.status).\(hint)", code: ExitCode.unavailable)
+                description: "\(url.withoutCredentials) answers with status \(response.status).\(hint)",
+                code: ExitCode.unavailable)
         }
         return response.body
     }
 
-    private func sample(_ server: URL, _ services: [String]) async throws -> (sources: [SchemaSource], remarks: [String]) {
+    private func sample(_ server: URL, _ services: [String]) async throws -> (
+        sources: [SchemaSource], remarks: [String]
+    ) {
         var (sources, remarks) = ([SchemaSource](), [String]())
         for service in services {
             let path = service.split(separator: "/").joined(separator: "/")
             let url = server.appending(path: path).appending(queryItems: [URLQueryItem(name: "$limit", value: "200")])
             let result = try source(Data(await get(url)), named: url.withoutCredentials)
             guard let records = RecordSampler.records(of: result.json) else {
-                throw Unusable(description: "\(url.withoutCredentials) answers with neither a list nor a page of records.")
+                throw Unusable(
+                    description: "\(url.withoutCredentials) answers with neither a list nor a page of records.")
             }
             let sampler = RecordSampler(path: path, records: records)
             remarks.append(sampler.confidence)

@@ -30,8 +30,10 @@ extension NetworkProxy: SecretHiding {
         switch self {
         case .environment: "NetworkProxy.environment"
         case .none: "NetworkProxy.none"
-        // libcurl also accepts forms that aren't URLs, such as `user:password@host:1080`. Only the part after the last @ is shown.
-        case .url(let text, _): "NetworkProxy.url(\((text.split(separator: "@").last ?? "").prefix { $0 != "?" && $0 != "#" }))"
+        // libcurl also accepts forms that aren't URLs, such as `user:password@host:1080`. Only the part after the last
+        // @ is shown.
+        case .url(let text, _):
+            "NetworkProxy.url(\((text.split(separator: "@").last ?? "").prefix { $0 != "?" && $0 != "#" }))"
         }
     }
 }

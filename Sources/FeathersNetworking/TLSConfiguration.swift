@@ -2,7 +2,8 @@ public import Foundation
 
 /// The settings for secure connections that libcurl makes: ``CurlHTTPClient`` and the WebSocket on Linux.
 ///
-/// The default trusts the system's certificate authorities and verifies that the certificate matches the host. The minimum is TLS 1.2.
+/// The default trusts the system's certificate authorities and verifies that the certificate matches the host. The
+/// minimum is TLS 1.2.
 public struct TLSConfiguration: Hashable, Sendable {
     /// The certificate authorities to trust.
     public enum Trust: Hashable, Sendable {
@@ -34,11 +35,12 @@ public struct TLSConfiguration: Hashable, Sendable {
 
 /// The proxy for connections that libcurl makes.
 public enum NetworkProxy: Hashable, Sendable {
-    /// The proxy set by `http_proxy`, `https_proxy`, `all_proxy`, and `no_proxy` in the environment, as libcurl interprets them.
+    /// The proxy set by `http_proxy`, `https_proxy`, `all_proxy`, and `no_proxy` in the environment, as libcurl
+    /// interprets them.
     case environment
     /// No proxy, regardless of the environment.
     case none
-    /// A specific proxy, regardless of the environment: `http://host:port`, or `https`, `socks5`, or `socks5h`, which may include credentials.
-    /// `exceptions` lists the hosts or domains to reach directly.
+    /// A specific proxy, regardless of the environment: `http://host:port`, or `https`, `socks5`, or `socks5h`, which
+    /// may include credentials. `exceptions` lists the hosts or domains to reach directly.
     case url(String, exceptions: [String] = [])
 }

@@ -2,7 +2,8 @@ import FeathersNetworking
 public import FeathersSupport
 import Foundation
 
-// The text of printed or dumped transports, endpoints, and responses: the server they use and the names of header fields.
+// The text of printed or dumped transports, endpoints, and responses: the server they use and the names of header
+// fields.
 
 extension RESTTransport: SecretHiding {
     public var description: String { "RESTTransport(\(builder.base))" }

@@ -22,7 +22,8 @@ package struct RESTBaseURL: Sendable {
             return
         }
         guard absolute.query == nil, absolute.fragment == nil else {
-            checked = .failure(.refused("The base URL of \(absolute.hostAndPort ?? "") must not have a query or a fragment"))
+            checked = .failure(
+                .refused("The base URL of \(absolute.hostAndPort ?? "") must not have a query or a fragment"))
             return
         }
         var text = absolute.absoluteString
@@ -30,12 +31,14 @@ package struct RESTBaseURL: Sendable {
         checked = .success(text)
     }
 
-    /// - Throws: ``FeathersError/Code/badRequest`` if the base URL is invalid. Each call throws it, because an app's `init` does not throw.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the base URL is invalid. Each call throws it, because an app's
+    ///   `init` does not throw.
     package func text() throws(FeathersError) -> String { try checked.get() }
 }
 
-/// Writes paths in which every part stays within its segment. Empty segments, `.`, and `..` are refused rather than encoded: under RFC 3986
-/// (6.2.2.2), `%2E` means `.`, so any client, proxy, or server along the route may still turn `users/%2E%2E` into another resource.
+/// Writes paths in which every part stays within its segment. Empty segments, `.`, and `..` are refused rather than
+/// encoded: under RFC 3986 (6.2.2.2), `%2E` means `.`, so any client, proxy, or server along the route may still turn
+/// `users/%2E%2E` into another resource.
 package enum RESTPath {
     /// Appends a service's path, with its `:placeholders` filled from `route`.
     package static func append(_ path: String, route: [String: String], to text: inout String) throws(FeathersError) {
@@ -45,7 +48,9 @@ package enum RESTPath {
             wasEmpty = false
             if bytes.first == UInt8(ascii: ":"), bytes.count > 1 {
                 let name = String(Substring(bytes.dropFirst()))
-                guard let value = route[name] else { throw .refused("The path '\(path)' requires a value for ':\(name)' in params.route") }
+                guard let value = route[name] else {
+                    throw .refused("The path '\(path)' requires a value for ':\(name)' in params.route")
+                }
                 try append(segment: value, as: "The value of ':\(name)' in params.route", to: &text)
             } else {
                 let segment = String(Substring(bytes))
@@ -62,16 +67,21 @@ package enum RESTPath {
         try append(segment: id.description, as: "The id", to: &text)
     }
 
-    private static func append(segment: String, as what: @autoclosure () -> String, to text: inout String) throws(FeathersError) {
+    private static func append(segment: String, as what: @autoclosure () -> String, to text: inout String)
+        throws(FeathersError)
+    {
         try refuseIfItMovesThePath(segment, what())
         text += "/"
         text += percentEncoded(component: segment)
     }
 
-    private static func refuseIfItMovesThePath(_ segment: String, _ what: @autoclosure () -> String) throws(FeathersError) {
+    private static func refuseIfItMovesThePath(_ segment: String, _ what: @autoclosure () -> String)
+        throws(FeathersError)
+    {
         switch segment {
         case "": throw .refused("\(what()) is empty, which a URL cannot contain")
-        case ".", "..": throw .refused("\(what()) is '\(segment)', which a URL cannot contain: it refers to another path")
+        case ".", "..":
+            throw .refused("\(what()) is '\(segment)', which a URL cannot contain: it refers to another path")
         default: return
         }
     }
@@ -89,7 +99,8 @@ extension String {
         let scalars = Array(unicodeScalars)
         var text = ""
         for (index, scalar) in scalars.enumerated() {
-            let isEscape = scalar == "%" && scalars[index...].dropFirst().prefix(2).count(where: \.properties.isASCIIHexDigit) == 2
+            let isEscape =
+                scalar == "%" && scalars[index...].dropFirst().prefix(2).count(where: \.properties.isASCIIHexDigit) == 2
             let isKept = isEscape || scalar.isASCII && UInt8(ascii: scalar).standsInPath
             text += isKept ? String(scalar) : percentEncoded(component: String(scalar))
         }
@@ -101,7 +112,9 @@ extension UInt8 {
     /// Whether the byte may appear in a path: `pchar` of RFC 3986, without escapes.
     fileprivate var standsInPath: Bool {
         switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: "-._~!$&'()*+,;=:@".utf8.contains(self)
         }
     }

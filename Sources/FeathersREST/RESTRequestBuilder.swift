@@ -2,8 +2,8 @@ import FeathersCore
 import FeathersNetworking
 import Foundation
 
-/// Converts a service request to an HTTP request, with verb, URL, headers, and body as in FeathersJS' REST client. All errors are thrown
-/// before anything is sent, as ``FeathersError/Code/badRequest`` or as the query's own error.
+/// Converts a service request to an HTTP request, with verb, URL, headers, and body as in FeathersJS' REST client. All
+/// errors are thrown before anything is sent, as ``FeathersError/Code/badRequest`` or as the query's own error.
 struct RESTRequestBuilder: Sendable {
     let base: RESTBaseURL
     let headers: [String: String]
@@ -47,7 +47,8 @@ struct RESTRequestBuilder: Sendable {
             let query = try query.queryString(queryOptions)
             if !query.isEmpty { text += "?" + query }
         }
-        // Sends exactly the text built above, never re-encoded. (A comparison is much faster than telling URL not to encode.)
+        // Sends exactly the text built above, never re-encoded. (A comparison is much faster than telling URL not to
+        // encode.)
         guard let url = URL(string: text), url.absoluteString == text else {
             throw FeathersError.refused("The path '\(path)' does not form a valid URL")
         }
@@ -68,7 +69,8 @@ struct RESTRequestBuilder: Sendable {
     private func fields(for request: ServiceRequest, _ verb: HTTPMethod) throws(FeathersError) -> HTTPHeaders {
         var fields = HTTPHeaders()
         do {
-            try fields.set("Accept", to: request.streamsResult ? "text/event-stream, application/json;q=0.9" : "application/json")
+            try fields.set(
+                "Accept", to: request.streamsResult ? "text/event-stream, application/json;q=0.9" : "application/json")
             try fields.merge(headers)
             if verb.carriesData, request.params.upload == nil { try fields.set("Content-Type", to: "application/json") }
             if request.method.isCustom { try fields.set("X-Service-Method", to: request.method.rawValue) }

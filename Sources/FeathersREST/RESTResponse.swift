@@ -4,10 +4,12 @@ public import Foundation
 
 /// Reads an HTTP response as the result of a service call, or as its error.
 enum RESTResponse {
-    /// Returns a service's response. An empty HTTP response is JSON null, because FeathersJS sends `null`, `false`, and `0` that way (204).
-    /// If the caller holds a cached response, a 304 means that it is still valid (RFC 9110, section 15.4.5).
+    /// Returns a service's response. An empty HTTP response is JSON null, because FeathersJS sends `null`, `false`, and
+    /// `0` that way (204). If the caller holds a cached response, a 304 means that it is still valid (RFC 9110, section
+    /// 15.4.5).
     /// - Throws: The server's ``FeathersError``, or one that includes the HTTP response if the body is not JSON.
-    static func response(of response: HTTPResponse, to request: ServiceRequest) throws(FeathersError) -> ServiceResponse {
+    static func response(of response: HTTPResponse, to request: ServiceRequest) throws(FeathersError) -> ServiceResponse
+    {
         var result: ServiceResponse
         if response.status == 304, let held = request.params.heldResponse {
             result = ServiceResponse(held.value)
@@ -19,7 +21,9 @@ enum RESTResponse {
                 throw response.isSuccess && response.isEventStream ? .streams(request.method, of: request.path) : error
             }
             // A body that is an event stream does not parse as JSON, so only an empty one gets here.
-            guard !response.body.isEmpty || !response.isEventStream else { throw .streams(request.method, of: request.path) }
+            guard !response.body.isEmpty || !response.isEventStream else {
+                throw .streams(request.method, of: request.path)
+            }
         }
         result[HTTPHead.self] = HTTPHead(response)
         if let tag = response.headers["ETag"] { result[EntityTag.self] = tag }
@@ -32,7 +36,8 @@ enum RESTResponse {
         do {
             return try ServiceResponse(JSONValue(parsing: response.jsonText))
         } catch {
-            var failure = FeathersError(.generalError, "The server returned status \(response.status) with a non-JSON body", cause: error)
+            var failure = FeathersError(
+                .generalError, "The server returned status \(response.status) with a non-JSON body", cause: error)
             failure.response = FeathersError.Response(status: response.status, body: response.body)
             failure.hint = "from \(response.url.withoutCredentials)"
             throw failure
@@ -47,14 +52,16 @@ enum RESTResponse {
             isForeign = object["name"] == nil && object["className"] == nil && object["code"] == nil
         } else {
             let what = response.body.isEmpty ? "without a body" : "with a body that is not a Feathers error"
-            error = FeathersError(FeathersError.Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
+            error = FeathersError(
+                FeathersError.Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
         }
         // An error in another format is stored in full.
         if isForeign { error.response = FeathersError.Response(status: response.status, body: response.body) }
         if response.status == 404, isForeign || error.isAboutPage {
             error.hint = "no service found at \(response.url.withoutCredentials)"
         } else if response.status == 411 {
-            error.hint = "the server requires the length of the body: instead of a stream, upload a file, or bytes in memory"
+            error.hint =
+                "the server requires the length of the body: instead of a stream, upload a file, or bytes in memory"
         } else if isForeign {
             error.hint = "from \(response.url.withoutCredentials)"
         }
@@ -74,17 +81,21 @@ public struct HTTPHead: ResponseKey, Sendable {
     /// The URL of the response, after redirects.
     public let url: URL
 
-    package init(_ response: HTTPResponse) { (status, headers, url) = (response.status, response.headers, response.url) }
+    package init(_ response: HTTPResponse) {
+        (status, headers, url) = (response.status, response.headers, response.url)
+    }
 }
 
 extension HTTPResponse {
-    /// The body without a byte order mark. JSON text must not begin with one, and readers may ignore it (RFC 8259, section 8.1).
+    /// The body without a byte order mark. JSON text must not begin with one, and readers may ignore it (RFC 8259,
+    /// section 8.1).
     package var jsonText: [UInt8] {
         body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body
     }
 }
 
 extension FeathersError {
-    /// Whether FeathersJS' `notFound` middleware sent the error: the path does not belong to a service, or the base URL is wrong.
+    /// Whether FeathersJS' `notFound` middleware sent the error: the path does not belong to a service, or the base URL
+    /// is wrong.
     fileprivate var isAboutPage: Bool { data?["url"]?.string != nil }
 }

@@ -7,8 +7,9 @@ public import Foundation
 ///
 /// One transport serves every service of an app, and its endpoints.
 ///
-/// A query string carries only text. Unless the server parses it, for example with query schemas, conditions on numbers, Booleans, and null match
-/// nothing. A warning reports the first such query of each service, unless ``QueryStringOptions`` specify that the server parses types.
+/// A query string carries only text. Unless the server parses it, for example with query schemas, conditions on
+/// numbers, Booleans, and null match nothing. A warning reports the first such query of each service, unless
+/// ``QueryStringOptions`` specify that the server parses types.
 public struct RESTTransport: Transport {
     let builder: RESTRequestBuilder
     let httpClient: any HTTPClient
@@ -20,7 +21,8 @@ public struct RESTTransport: Transport {
     package init(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
         queryOptions: QueryStringOptions = QueryStringOptions(),
-        maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes, maximumEventBytes: Int = TextLimit.standard,
+        maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes,
+        maximumEventBytes: Int = TextLimit.standard,
         sendsEmptyObjects: Bool = false, httpClient: (any HTTPClient)? = nil
     ) {
         self.maximumEventBytes = maximumEventBytes
@@ -38,7 +40,8 @@ public struct RESTTransport: Transport {
         let response: HTTPResponse
         do {
             if let upload = request.params.upload {
-                response = try await httpClient.transfer(upload.transfer(of: httpRequest, stallTimeout: builder.timeout))
+                response = try await httpClient.transfer(
+                    upload.transfer(of: httpRequest, stallTimeout: builder.timeout))
             } else {
                 response = try await httpClient.execute(httpRequest)
             }
@@ -60,9 +63,11 @@ extension Transport where Self == RESTTransport {
     /// - Parameters:
     ///   - baseURL: The URL of the server, for example `https://api.example.com/v1`, with or without a trailing slash.
     ///   - headers: The header fields of every request; those of a call take precedence.
-    ///   - timeout: The maximum duration of a call, including redirects, unless the call sets its own; nil for no limit.
+    ///   - timeout: The maximum duration of a call, including redirects, unless the call sets its own; nil for no
+    ///     limit.
     ///   - queryOptions: How queries become query strings, and whether the server parses the types in them.
-    ///   - maximumResponseBytes: The maximum size of a response in bytes after decompression; 16 MiB by default. File downloads have no limit.
+    ///   - maximumResponseBytes: The maximum size of a response in bytes after decompression; 16 MiB by default. File
+    ///     downloads have no limit.
     ///   - httpClient: The client that sends the requests; nil for a new one, ``PlatformHTTPClient/make()``.
     public static func rest(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
@@ -70,7 +75,8 @@ extension Transport where Self == RESTTransport {
         maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes, httpClient: (any HTTPClient)? = nil
     ) -> RESTTransport {
         RESTTransport(
-            baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions, maximumResponseBytes: maximumResponseBytes,
+            baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions,
+            maximumResponseBytes: maximumResponseBytes,
             httpClient: httpClient)
     }
 }

@@ -10,9 +10,10 @@ import Foundation
 /// app.use(diagnostics: .standardError, levels: DiagnosticLevels(.info, [.http: .debug]))
 /// ```
 ///
-/// An exchange belongs to the call that makes it, and is reported to the sinks of that call's app. Responses with a status below 400 are reported
-/// as ``DiagnosticLevel/debug``; other responses and failures as ``DiagnosticLevel/notice``, because the call reports its own outcome. If no sink
-/// wants these events, nothing is measured.
+/// An exchange belongs to the call that makes it, and is reported to the sinks of that call's app. Responses with a
+/// status below 400 are reported as ``DiagnosticLevel/debug``; other responses and failures as
+/// ``DiagnosticLevel/notice``, because the call reports its own outcome. If no sink wants these events, nothing is
+/// measured.
 public struct ReportingHTTPClient: StreamingHTTPClient {
     private let client: any HTTPClient
     private let diagnostics: Diagnostics?
@@ -37,7 +38,9 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
 
     public func cancelAll() { client.cancelAll() }
 
-    private func report(_ request: HTTPRequest, _ exchange: () async throws -> HTTPResponse) async throws -> HTTPResponse {
+    private func report(_ request: HTTPRequest, _ exchange: () async throws -> HTTPResponse) async throws
+        -> HTTPResponse
+    {
         let current = Diagnostics.current
         let diagnostics = current.callID == nil ? self.diagnostics ?? current : current
         // Failures are reported at this level, so a sink that does not want it wants nothing.
@@ -70,7 +73,9 @@ extension ReportingHTTPClient {
         _ value: DiagnosticAttributes.Value, as name: DiagnosticAttributes.Name, _ response: HTTPResponse? = nil
     ) -> DiagnosticReport {
         let url = request.url.text(redactedBy: detail.redaction)
-        var attributes: DiagnosticAttributes = [.method: .string(request.method), .url: .string(url), .duration: .duration(duration)]
+        var attributes: DiagnosticAttributes = [
+            .method: .string(request.method), .url: .string(url), .duration: .duration(duration),
+        ]
         attributes.append(value, as: name)
         let toldCount = attributes.count
         attributes.append(detail.headers(request.headers.fields), as: .headers)

@@ -8,7 +8,9 @@ final class TypedConditionReporter: Sendable {
     func check(_ request: ServiceRequest) {
         let diagnostics = Diagnostics.current
         // Without a sink, the report waits until there is one.
-        guard diagnostics.wants(.warning, .http), let property = request.params.query.json.firstTypedCondition else { return }
+        guard diagnostics.wants(.warning, .http), let property = request.params.query.json.firstTypedCondition else {
+            return
+        }
         guard reported.withLock({ $0.insert(request.path).inserted }) else { return }
         diagnostics.log(
             .warning, .http,
@@ -21,7 +23,8 @@ final class TypedConditionReporter: Sendable {
 }
 
 extension JSONObject {
-    /// The first property that is compared with a number, a Boolean, or null. FeathersJS itself parses `$limit`, `$skip`, and `$sort`.
+    /// The first property that is compared with a number, a Boolean, or null. FeathersJS itself parses `$limit`,
+    /// `$skip`, and `$sort`.
     fileprivate var firstTypedCondition: String? {
         for (name, value) in self where !["$limit", "$skip", "$sort", "$select"].contains(name) {
             if let property = value.typedCondition(on: name) { return property }

@@ -1,7 +1,7 @@
 /// A mutex for code that suspends. Tasks acquire it in the order of their arrival.
 ///
-/// Waiting ignores cancellation, because operations must complete: for example, a token must be removed even if the caller is cancelled.
-/// Use it only to protect bounded operations, such as reading and writing a storage.
+/// Waiting ignores cancellation, because operations must complete: for example, a token must be removed even if the
+/// caller is cancelled. Use it only to protect bounded operations, such as reading and writing a storage.
 package final class AsyncMutex: Sendable {
     private struct State {
         var isLocked = false

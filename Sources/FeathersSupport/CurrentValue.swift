@@ -1,7 +1,7 @@
 /// A value that changes, and the subscribers to its changes.
 ///
-/// A change is enqueued where the order of changes is determined, even with a lock held. ``deliver()`` then passes it to the subscribers
-/// outside of the lock, so that all subscribers see the same order.
+/// A change is enqueued where the order of changes is determined, even with a lock held. ``deliver()`` then passes it
+/// to the subscribers outside of the lock, so that all subscribers see the same order.
 package final class CurrentValue<Value: Sendable>: Sendable {
     private struct State {
         var current: Value

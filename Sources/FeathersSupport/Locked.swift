@@ -6,15 +6,16 @@
 
 /// A value that can be accessed only while its lock is held.
 ///
-/// Use it for state that our own threads share with others. `Mutex` is a bare futex on Linux, which Thread Sanitizer does not recognize, so that it
-/// reports false races. This lock is a pthread mutex.
+/// Use it for state that our own threads share with others. `Mutex` is a bare futex on Linux, which Thread Sanitizer
+/// does not recognize, so that it reports false races. This lock is a pthread mutex.
 ///
-/// Unchecked: `value` is accessed only in `withLock`, between `lock` and `unlock`. Both the value and the closure's result are `Sendable`, so no
-/// reference to unprotected state can escape. `withLock` is inlinable, so that other modules specialize it, but it is their only access to the value.
+/// Unchecked: `value` is accessed only in `withLock`, between `lock` and `unlock`. Both the value and the closure's
+/// result are `Sendable`, so no reference to unprotected state can escape. `withLock` is inlinable, so that other
+/// modules specialize it, but it is their only access to the value.
 public final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, CustomReflectable {
     #if canImport(Glibc)
-        /// Allocated, because a mutex must not move. Foundation's lock on Linux holds a second mutex and a condition, for locking until a date, and takes
-        /// 208 bytes instead of 48. An idle connection has 30 locks.
+        /// Allocated, because a mutex must not move. Foundation's lock on Linux holds a second mutex and a condition,
+        /// for locking until a date, and takes 208 bytes instead of 48. An idle connection has 30 locks.
         @usableFromInline let lock: UnsafeMutablePointer<pthread_mutex_t> = {
             let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
             lock.initialize(to: pthread_mutex_t())
@@ -38,10 +39,13 @@ public final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cus
 
     /// Returns the result of a closure that may read and change the value.
     ///
-    /// Inlined: as a generic function, it looks up the metadata of its types at run time, which costs five times as much as the lock. And public,
-    /// because Swift 6.3 inlines no `package` function into another module, even if it is inlinable.
+    /// Inlined: as a generic function, it looks up the metadata of its types at run time, which costs five times as
+    /// much as the lock. And public, because Swift 6.3 inlines no `package` function into another module, even if it is
+    /// inlinable.
     @inlinable @inline(__always)
-    public func withLock<Result: Sendable, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    public func withLock<Result: Sendable, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result)
+        throws(Failure) -> Result
+    {
         #if canImport(Glibc)
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }
@@ -52,6 +56,7 @@ public final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cus
         return try body(&value)
     }
 
-    /// Hides the value. Reflection would read properties without the lock and copy them, and copying a noncopyable value crashes the process.
+    /// Hides the value. Reflection would read properties without the lock and copy them, and copying a noncopyable
+    /// value crashes the process.
     public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
 }

@@ -2,8 +2,9 @@ package import Foundation
 
 /// The origin of a server for decisions about secrets: scheme, host and port.
 ///
-/// Secrets of one origin are never sent to another. Scheme and host are case-insensitive, and a missing port is the scheme's default. `ws` equals
-/// `http`, and `wss` equals `https`, because a WebSocket connects to the server that handles HTTP there.
+/// Secrets of one origin are never sent to another. Scheme and host are case-insensitive, and a missing port is the
+/// scheme's default. `ws` equals `http`, and `wss` equals `https`, because a WebSocket connects to the server that
+/// handles HTTP there.
 package struct Origin: Hashable, Sendable, CustomStringConvertible {
     private let scheme: String
     private let host: String
@@ -12,7 +13,9 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// Returns nil if the URL does not identify a server: it has no host, or another scheme.
     package init?(_ url: URL) {
         let url = url.absoluteURL
-        guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty else {
+        guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true)?.lowercased(),
+            !host.isEmpty
+        else {
             return nil
         }
         switch scheme {

@@ -3,7 +3,8 @@
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
-        /// Waits and their continuations. Those are of one type for every `Value`, so that the runtime need not look up their metadata.
+        /// Waits and their continuations. Those are of one type for every `Value`, so that the runtime need not look up
+        /// their metadata.
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastID = 0
     }

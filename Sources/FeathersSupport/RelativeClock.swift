@@ -78,7 +78,8 @@ package struct RelativeClock: Sendable {
 ///
 /// `body` runs in a child task, which is cancelled and awaited, so a task that ignores cancellation is still awaited.
 package func racing<Value: Sendable>(
-    _ body: @escaping @Sendable () async throws -> Value, against end: @escaping @Sendable () async throws -> Result<Value, any Error>
+    _ body: @escaping @Sendable () async throws -> Value,
+    against end: @escaping @Sendable () async throws -> Result<Value, any Error>
 ) async throws -> Value {
     try await withThrowingTaskGroup(of: Result<Value, any Error>.self) { group in
         group.addTask { .success(try await body()) }

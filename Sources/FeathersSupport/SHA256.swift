@@ -37,7 +37,9 @@ package enum SHA256 {
                 withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
                     roundConstants.withUnsafeBufferPointer { constants in
                         for start in stride(from: 0, to: message.count, by: 64) {
-                            absorb(UnsafeRawBufferPointer(rebasing: message[start..<start + 64]), into: hash, schedule, constants)
+                            absorb(
+                                UnsafeRawBufferPointer(rebasing: message[start..<start + 64]), into: hash, schedule,
+                                constants)
                         }
                     }
                 }
@@ -47,10 +49,13 @@ package enum SHA256 {
     }
 
     private static func absorb(
-        _ block: UnsafeRawBufferPointer, into hash: UnsafeMutableBufferPointer<UInt32>, _ schedule: UnsafeMutableBufferPointer<UInt32>,
+        _ block: UnsafeRawBufferPointer, into hash: UnsafeMutableBufferPointer<UInt32>,
+        _ schedule: UnsafeMutableBufferPointer<UInt32>,
         _ constants: UnsafeBufferPointer<UInt32>
     ) {
-        for index in 0..<16 { schedule[index] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self)) }
+        for index in 0..<16 {
+            schedule[index] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
+        }
         for index in 16..<64 {
             let (early, late) = (schedule[index - 15], schedule[index - 2])
             let small = early.rotated(7) ^ early.rotated(18) ^ (early >> 3)
@@ -61,7 +66,8 @@ package enum SHA256 {
         var (e, f, g, h) = (hash[4], hash[5], hash[6], hash[7])
         for index in 0..<64 {
             let choice = (e & f) ^ (~e & g)
-            let first = h &+ (e.rotated(6) ^ e.rotated(11) ^ e.rotated(25)) &+ choice &+ constants[index] &+ schedule[index]
+            let first =
+                h &+ (e.rotated(6) ^ e.rotated(11) ^ e.rotated(25)) &+ choice &+ constants[index] &+ schedule[index]
             let majority = (a & b) ^ (a & c) ^ (b & c)
             let second = (a.rotated(2) ^ a.rotated(13) ^ a.rotated(22)) &+ majority
             (h, g, f, e) = (g, f, e, d &+ first)

@@ -15,4 +15,6 @@ extension SecretHiding {
 }
 
 /// Returns the description of a nested value: only its type, unless the type is known to hide its secrets.
-package func summarize(_ value: Any) -> String { value is any SecretHiding ? String(describing: value) : "\(type(of: value))" }
+package func summarize(_ value: Any) -> String {
+    value is any SecretHiding ? String(describing: value) : "\(type(of: value))"
+}

@@ -1,7 +1,7 @@
 /// A coordinator that lets identical concurrent requests share one.
 ///
-/// The first caller makes the request in its own task, and the others wait. If the first caller is cancelled, the next one takes over, so a
-/// cancellation never fails other callers, and no unstructured task is needed.
+/// The first caller makes the request in its own task, and the others wait. If the first caller is cancelled, the next
+/// one takes over, so a cancellation never fails other callers, and no unstructured task is needed.
 ///
 /// Inlinable and public for the reason of ``Locked``: as generic code, it looked up 23 types for each cached read.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -82,7 +82,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 }
 
-/// Whether the current task makes a request that others may wait for. Such a task never waits itself, to avoid deadlocks.
+/// Whether the current task makes a request that others may wait for. Such a task never waits itself, to avoid
+/// deadlocks.
 @usableFromInline
 enum Leading {
     @TaskLocal private static var isLeading = false

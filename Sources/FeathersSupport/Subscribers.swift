@@ -21,7 +21,8 @@ package final class Subscribers<Element: Sendable>: Sendable {
     ///   - limit: the number of elements to buffer for a slow reader, at least 1. The oldest are dropped first.
     ///   - first: the first element of the stream. The stream has no reader yet, so it may be passed with a lock held.
     package func stream(bufferingNewest limit: Int, first: Element? = nil) -> AsyncStream<Element> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(max(limit, 1)))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Element.self, bufferingPolicy: .bufferingNewest(max(limit, 1)))
         if let first { continuation.yield(first) }
         let id = state.withLock { state in
             state.nextID += 1

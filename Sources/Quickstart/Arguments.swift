@@ -54,7 +54,8 @@ enum Arguments: Equatable {
         guard server != nil || transport == nil else {
             throw Mistake(description: "'--transport' requires the URL of a server: add '--url'.")
         }
-        self = .run(server: server, transport: transport ?? .rest, account: try Self.account(email, password, on: server))
+        self = .run(
+            server: server, transport: transport ?? .rest, account: try Self.account(email, password, on: server))
     }
 
     /// The messages never include the given values, which may contain the password.
@@ -64,7 +65,9 @@ enum Arguments: Equatable {
         case (_, nil): throw Mistake(description: "'--email' requires '--password'.")
         case (nil, _): throw Mistake(description: "'--password' requires '--email'.")
         case (let email?, let password?):
-            guard server != nil else { throw Mistake(description: "'--email' requires the URL of a server: add '--url'.") }
+            guard server != nil else {
+                throw Mistake(description: "'--email' requires the URL of a server: add '--url'.")
+            }
             return Account(email: email, password: password)
         }
     }

@@ -24,7 +24,8 @@ struct Chat {
         let third = try await messages.create(Message(room: room, author: "Ada", text: "Shall we?"))
         for message in [first, second, third] { screen.step("create", message.description) }
 
-        let byAda = try await messages.find(.where("room", room).where("author", "Ada").sorted(by: "id", .descending).limit(10))
+        let byAda = try await messages.find(
+            .where("room", room).where("author", "Ada").sorted(by: "id", .descending).limit(10))
         screen.step("find", "\(byAda.total ?? byAda.count) by Ada: \(byAda.map(\.text).joined(separator: " · "))")
 
         let patched = try await messages.patch(id(of: second), with: ["text": "Hello, Ada!", "edited": true])
@@ -79,7 +80,9 @@ struct Chat {
     }
 
     private func id(of message: Message) throws -> ServiceID {
-        guard let id = message.id else { throw FeathersError(.generalError, "The service returned a message without an id") }
+        guard let id = message.id else {
+            throw FeathersError(.generalError, "The service returned a message without an id")
+        }
         return id
     }
 }

@@ -12,5 +12,7 @@ struct Message: Codable, Sendable {
 }
 
 extension Message: CustomStringConvertible {
-    var description: String { "#\(id.map(String.init(describing:)) ?? "?") \(author): \(text)\(edited == true ? " (edited)" : "")" }
+    var description: String {
+        "#\(id.map(String.init(describing:)) ?? "?") \(author): \(text)\(edited == true ? " (edited)" : "")"
+    }
 }

@@ -9,7 +9,8 @@ struct Quickstart {
         do {
             switch try Arguments(CommandLine.arguments.dropFirst()) {
             case .help: screen.line(Arguments.usage)
-            case .run(let server, let transport, let account): try await run(on: server, over: transport, as: account, screen)
+            case .run(let server, let transport, let account):
+                try await run(on: server, over: transport, as: account, screen)
             }
         } catch let mistake as Arguments.Mistake {
             screen.problem("\(mistake)\n\n\(Arguments.usage)")
@@ -26,7 +27,9 @@ struct Quickstart {
         }
     }
 
-    static func run(on server: URL?, over transport: ServerTransport = .rest, as account: Account? = nil, _ screen: Screen) async throws {
+    static func run(
+        on server: URL?, over transport: ServerTransport = .rest, as account: Account? = nil, _ screen: Screen
+    ) async throws {
         let app: FeathersApp
         if let server {
             app = transport.app(for: server)
@@ -38,7 +41,8 @@ struct Quickstart {
         }
         if account != nil { try app.use(authentication: AuthenticationOptions()) }
         try await withFeathersApp(app) { app in
-            // Reports connection problems immediately if the transport keeps a connection. Over REST, the first call reports them.
+            // Reports connection problems immediately if the transport keeps a connection. Over REST, the first call
+            // reports them.
             if app.connectionStatus != nil { try await app.connect() }
             if let account { try await signIn(account, to: app, screen) }
             try await Chat(app: app, screen: screen).run()
@@ -48,7 +52,9 @@ struct Quickstart {
     private static func signIn(_ account: Account, to app: FeathersApp, _ screen: Screen) async throws {
         do {
             let result = try await app.authenticate(.local(email: account.email, password: account.password))
-            screen.step("signed in", "as \(account.email)" + (result.payload?.expiresAt.map { ", until \($0.formatted(.iso8601))" } ?? ""))
+            screen.step(
+                "signed in",
+                "as \(account.email)" + (result.payload?.expiresAt.map { ", until \($0.formatted(.iso8601))" } ?? ""))
         } catch let error as FeathersError where (401...407).contains(error.code.rawValue) {
             throw SignInRefusal(description: "The server refused the sign-in as '\(account.email)': \(error)")
         }

@@ -7,7 +7,9 @@ struct Screen: Sendable {
     func title(_ text: String) { line("\n  \(text)\n") }
 
     /// Prints a line with the step on the left and its outcome on the right.
-    func step(_ what: String, _ outcome: String) { line("  " + what.padding(toLength: 12, withPad: " ", startingAt: 0) + outcome) }
+    func step(_ what: String, _ outcome: String) {
+        line("  " + what.padding(toLength: 12, withPad: " ", startingAt: 0) + outcome)
+    }
     func line(_ text: String) { output(text) }
     func problem(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 }

@@ -20,7 +20,9 @@ struct Encounter: Sendable, CustomTestStringConvertible {
     static func all() async throws -> [Encounter] {
         let behaviors = try await HostileServer.behaviors(on: Adversary.backend)
         return Subject.all.flatMap { subject in
-            behaviors.filter { subject.protocols.contains($0.protocol) }.map { Encounter(subject: subject, behavior: $0) }
+            behaviors.filter { subject.protocols.contains($0.protocol) }.map {
+                Encounter(subject: subject, behavior: $0)
+            }
         }
     }
 }
@@ -54,7 +56,8 @@ struct BehaviorTests {
 
     @Test("are listed in SECURITY.md, each with what a call comes to")
     func listed() async throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: ".github/SECURITY.md"), encoding: .utf8)
         let lines = Set(text.split(separator: "\n").map(String.init))
         let missing = try await HostileServer.behaviors(on: Adversary.backend).map { behavior in

@@ -15,7 +15,8 @@ struct Cut: Sendable, CustomTestStringConvertible {
 
     static let all =
         Environment.isLong
-        ? [0, 400].flatMap { padding in [ended, reset].map { Cut(behavior: $0, padding: padding) } } : [Cut(behavior: ended, padding: 0)]
+        ? [0, 400].flatMap { padding in [ended, reset].map { Cut(behavior: $0, padding: padding) } }
+        : [Cut(behavior: ended, padding: 0)]
 
     /// Whether all bytes of an answer that was sent as a whole arrive. A reset may overtake the last of them.
     var deliversWhole: Bool { behavior == Self.ended }

@@ -3,9 +3,11 @@ import FeathersTesting
 import TestBackend
 import Testing
 
-/// What lasts long with `FEATHERS_LONG=1`, and is tried briefly in every run. Only the long runs measure the process: in a short one,
-/// other suites use it too.
-@Suite("Endurance against hostile servers", .serialized, .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(60)))
+/// What lasts long with `FEATHERS_LONG=1`, and is tried briefly in every run. Only the long runs measure the process:
+/// in a short one, other suites use it too.
+@Suite(
+    "Endurance against hostile servers", .serialized, .inTurn, .enabled(if: !TestBackend.isSkipped),
+    .timeLimit(.minutes(60)))
 struct EnduranceTests {
     @Test("A flood of tiny packets is outlived, and memory stays flat", arguments: Subject.ways.filter { $0.flood > 0 })
     func flood(_ subject: Subject) async throws {
@@ -35,8 +37,8 @@ struct EnduranceTests {
         try await server.counters(open: 0)
     }
 
-    /// The server answers a third of the calls at once, a third later and a third never. How many other calls are answered in between decides
-    /// when a call is cancelled.
+    /// The server answers a third of the calls at once, a third later and a third never. How many other calls are
+    /// answered in between decides when a call is cancelled.
     private func cancelAtRandom(_ count: Int, _ app: FeathersApp, _ subject: Subject) async throws {
         let lanes = 16
         if subject.connects { try await app.connect() }
@@ -50,7 +52,9 @@ struct EnduranceTests {
                         let isCancelled = number % 3 == 2 || Bool.random(using: &generator)
                         if isCancelled {
                             let answeredAtOnce = number - number % 3
-                            for _ in 0..<Int.random(in: 0...3, using: &generator) { _ = try await messages.get(answeredAtOnce) }
+                            for _ in 0..<Int.random(in: 0...3, using: &generator) {
+                                _ = try await messages.get(answeredAtOnce)
+                            }
                             call.cancel()
                         }
                         do {

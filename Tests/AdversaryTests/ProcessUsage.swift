@@ -19,7 +19,9 @@ struct ProcessUsage: Sendable {
             let words = line.split { $0 == ":" || $0.isWhitespace }
             if words.count > 1 { numbers[words[0]] = Int(words[1]) }
         }
-        guard let threads = numbers["Threads"], let memory = numbers["VmRSS"], let peak = numbers["VmHWM"] else { return nil }
+        guard let threads = numbers["Threads"], let memory = numbers["VmRSS"], let peak = numbers["VmHWM"] else {
+            return nil
+        }
         return ProcessUsage(descriptors: descriptors.count, threads: threads, memory: memory << 10, peak: peak << 10)
     }
 
@@ -34,7 +36,9 @@ struct ProcessUsage: Sendable {
     static func growth(of property: KeyPath<ProcessUsage, Int>, in samples: [ProcessUsage]) -> Int {
         let quarter = samples.count / 4
         guard quarter > 0 else { return 0 }
-        func median(_ part: ArraySlice<ProcessUsage>) -> Int { part.map { $0[keyPath: property] }.sorted()[part.count / 2] }
+        func median(_ part: ArraySlice<ProcessUsage>) -> Int {
+            part.map { $0[keyPath: property] }.sorted()[part.count / 2]
+        }
         return median(samples.suffix(quarter)) - median(samples[quarter..<2 * quarter])
     }
 }

@@ -29,11 +29,13 @@ struct Subject: Sendable, CustomTestStringConvertible {
     }
 
     static let webSocket = Subject(
-        testDescription: "Socket.IO over WebSocket", protocols: ["http", "socketio", "websocket"], connects: true, flood: 10_000_000
+        testDescription: "Socket.IO over WebSocket", protocols: ["http", "socketio", "websocket"], connects: true,
+        flood: 10_000_000
     ) { socketIO($0, $1, [.webSocket]) }
 
     static let polling = Subject(
-        testDescription: "Socket.IO over polling", protocols: ["http", "socketio", "polling"], connects: true, flood: 1_000_000
+        testDescription: "Socket.IO over polling", protocols: ["http", "socketio", "polling"], connects: true,
+        flood: 1_000_000
     ) { socketIO($0, $1, [.polling]) }
 
     #if os(Linux)

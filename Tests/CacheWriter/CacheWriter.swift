@@ -10,14 +10,17 @@ struct CacheWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 4, let limit = Int(arguments[2]), let parent = pid_t(arguments[3]) else { exit(64) }
-        let storage = DiskCacheStorage(directory: URL(filePath: arguments[1], directoryHint: .isDirectory), byteLimit: limit)
+        let storage = DiskCacheStorage(
+            directory: URL(filePath: arguments[1], directoryHint: .isDirectory), byteLimit: limit)
         FileHandle.standardOutput.write(Data("ready\n".utf8))
         while getppid() == parent {
             let number = Int.random(in: 0..<WrittenAnswer.count)
             switch Int.random(in: 0..<20) {
             case 0: try await storage.remove(WrittenAnswer.key(number))
             case 1: try await storage.remove(group: WrittenAnswer.key(number).group)
-            default: try await storage.set(WrittenAnswer.entry(number, length: .random(in: 0..<4000)), for: WrittenAnswer.key(number))
+            default:
+                try await storage.set(
+                    WrittenAnswer.entry(number, length: .random(in: 0..<4000)), for: WrittenAnswer.key(number))
             }
         }
     }
@@ -33,7 +36,9 @@ package enum WrittenAnswer {
 
     static func entry(_ number: Int, length: Int) -> CacheEntry {
         let numbers = [JSONValue](repeating: .integer(Int64(number)), count: length)
-        return CacheEntry(value: ["number": .integer(Int64(number)), "length": .integer(Int64(length)), "numbers": .array(numbers)])
+        return CacheEntry(value: [
+            "number": .integer(Int64(number)), "length": .integer(Int64(length)), "numbers": .array(numbers),
+        ])
     }
 
     /// Whether an answer is one that was written for this number.

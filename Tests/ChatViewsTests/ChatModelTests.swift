@@ -60,7 +60,10 @@ struct ChatModelTests {
             (FeathersError(.unprocessable, "Too long"), "Too long"),
             (FeathersError(.notAuthenticated, "jwt expired"), "Please sign in"),
             (FeathersError(.unavailable, "Gone", execution: .neverSent), "The server cannot be reached"),
-            (FeathersError(.timeout, "Late", execution: .mayHaveExecuted), "No response arrived. Check whether the message was sent"),
+            (
+                FeathersError(.timeout, "Late", execution: .mayHaveExecuted),
+                "No response arrived. Check whether the message was sent"
+            ),
         ])
     func refused(_ error: FeathersError, _ problem: String) async throws {
         let transport = StubRealTimeTransport(services: ["messages": stored])

@@ -9,17 +9,22 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CallTokenCompositionTests {
     private let http = StubHTTPClient { request in
         let user = request.headers["Authorization"] ?? "none"
-        return HTTPResponse(status: 200, body: Array(#"{"data":[],"jsonapi":{"meta":{"user":"\#(user)"}}}"#.utf8), url: request.url)
+        return HTTPResponse(
+            status: 200, body: Array(#"{"data":[],"jsonapi":{"meta":{"user":"\#(user)"}}}"#.utf8), url: request.url)
     }
 
-    @Test(arguments: TokenOriginTests.Way.allCases) func `A token goes over HTTP, or the call is refused`(way: TokenOriginTests.Way)
+    @Test(arguments: TokenOriginTests.Way.allCases) func `A token goes over HTTP, or the call is refused`(
+        way: TokenOriginTests.Way
+    )
         async throws
     {
         let url = try #require(URL(string: "https://api.example.com"))
         let app = FeathersApp(transport: way.make(url, http))
         try app.use(authentication: AuthenticationOptions())
         let error = await failure {
-            try await app.withToken("theirs") { try await app.service("notes").find(params: Params(timeout: .seconds(600))) }
+            try await app.withToken("theirs") {
+                try await app.service("notes").find(params: Params(timeout: .seconds(600)))
+            }
         }
         if way == .socketIO {
             #expect(error?.code == .badRequest && error?.execution == .neverSent)
@@ -50,7 +55,8 @@ import Testing
         try app.use(authentication: AuthenticationOptions(storage: InMemoryTokenStorage(["feathers-jwt": tokens[0]])))
         app.use(cache: ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired))
         let notes = app.service("notes")
-        transport.stub("authentication", .create, with: .value(["accessToken": .string(tokens[0]), "user": ["id": "alice"]]))
+        transport.stub(
+            "authentication", .create, with: .value(["accessToken": .string(tokens[0]), "user": ["id": "alice"]]))
         for _ in 1...2 {
             #expect(try await notes.get(1) == .string("Bearer \(tokens[0])"))
             for token in tokens {
@@ -98,7 +104,8 @@ import Testing
                 await failure { try await app.run() },
             ]
         }
-        for refusal in refusals + [await failure { for try await _ in notes.live(params: Params(token: "theirs")) {} }] {
+        for refusal in refusals + [await failure { for try await _ in notes.live(params: Params(token: "theirs")) {} }]
+        {
             #expect(refusal?.code == .badRequest && refusal?.execution == .neverSent)
             #expect(refusal?.message.contains("belongs to the app's user") == true)
         }

@@ -23,14 +23,18 @@ import Testing
     @Test func `A live query as another user ends with the refusal, and sends nothing`() async throws {
         try await withFeathersApp(FeathersApp(transport: transport)) { app in
             let error = await failure {
-                for try await _ in app.service("notes").live(params: Params(headers: ["Authorization": "Bearer theirs"])) {}
+                for try await _ in app.service("notes").live(
+                    params: Params(headers: ["Authorization": "Bearer theirs"]))
+                {}
             }
             #expect(isRefusal(error))
         }
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func `A queued write that a hook turns into another user's waits for a decision, with the refusal`() async throws {
+    @Test func `A queued write that a hook turns into another user's waits for a decision, with the refusal`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         let outbox = try await Outbox(file: folder.url.appending(path: "writes.outbox"))
         let app = FeathersApp(transport: transport)
@@ -55,14 +59,18 @@ import Testing
         try app.use(authentication: AuthenticationOptions { $0.header = "X-Token" })
         try await withFeathersApp(app) { app in
             try await app.authenticate(.local(email: "alice", password: ""))
-            let error = await failure { try await app.service("notes").create([:], params: Params(headers: ["x-token": "theirs"])) }
+            let error = await failure {
+                try await app.service("notes").create([:], params: Params(headers: ["x-token": "theirs"]))
+            }
             #expect(error?.code == .badRequest && error?.message.contains("'x-token'") == true)
             try await app.service("notes").create([:])
         }
         #expect(transport.requests.map(\.path) == ["authentication", "notes"])
     }
 
-    @Test func `A local service may pass its params on over a mixed transport, until its user has logged out`() async throws {
+    @Test func `A local service may pass its params on over a mixed transport, until its user has logged out`()
+        async throws
+    {
         /// Passes on what it was called with, the second time only after the user has changed.
         actor Forwarding: ServiceProtocol {
             private let app: FeathersApp

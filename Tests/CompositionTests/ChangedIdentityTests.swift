@@ -19,7 +19,8 @@ import Testing
     }
 
     @Test(arguments: [nil, "alice", "bob"] as [String?], [ServiceMethod.find, .get])
-    func `A read whose response arrives after a change of user fails`(next: String?, method: ServiceMethod) async throws {
+    func `A read whose response arrives after a change of user fails`(next: String?, method: ServiceMethod) async throws
+    {
         let (app, transport) = app()
         app.setIdentity(Identity("alice"))
         let request = ServiceRequest(path: "notes", method: method, id: method == .get ? 1 : nil)

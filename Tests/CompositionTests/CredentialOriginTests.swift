@@ -36,7 +36,9 @@ import Testing
     func `Endpoints carry the token to trusted servers only`(way: Case) async throws { try await check(way) }
 
     @Test(arguments: beside)
-    func `Endpoints beside a connection, and without a transport, carry the token to trusted servers only`(way: Case) async throws {
+    func `Endpoints beside a connection, and without a transport, carry the token to trusted servers only`(way: Case)
+        async throws
+    {
         try await check(way)
     }
 
@@ -44,7 +46,9 @@ import Testing
     func `Services carry the token to trusted servers only`(way: Case) async throws { try await check(way) }
 
     @Test(arguments: followed)
-    func `No redirect and no link of a server takes the token away from it`(way: Case) async throws { try await check(way) }
+    func `No redirect and no link of a server takes the token away from it`(way: Case) async throws {
+        try await check(way)
+    }
 
     private func check(_ way: Case) async throws {
         let scene = try await Scene(way.transport, trusting: way.trusted)
@@ -67,8 +71,12 @@ import Testing
             try await $0.ask("HTTPS://API.example.com:443/x")
         },
         Case("an absolute URL to another host", otherWithout) { try await $0.ask(other + "/x") },
-        Case("an absolute URL to another port", ["- https://api.example.com:8443"]) { try await $0.ask(own + ":8443/x") },
-        Case("an absolute URL to another scheme", ["- http://api.example.com"]) { try await $0.ask("http://api.example.com/x") },
+        Case("an absolute URL to another port", ["- https://api.example.com:8443"]) {
+            try await $0.ask(own + ":8443/x")
+        },
+        Case("an absolute URL to another scheme", ["- http://api.example.com"]) {
+            try await $0.ask("http://api.example.com/x")
+        },
         Case("an absolute URL whose user is named like the own host", ["- https://api.example.com@other.example.com"]) {
             try await $0.ask("https://api.example.com@other.example.com/x")
         },
@@ -76,15 +84,25 @@ import Testing
         Case("a base URL of its own on the own server", ownOnly) { try await $0.ask("x", base: own + "/v2") },
         Case("over a named transport to another server", otherWithout) { try await $0.ask("x", over: other) },
         Case("over a named transport to the own server", ownOnly) { try await $0.ask("x", over: own + "/v2") },
-        Case("an absolute URL to the own server, over a transport to another", ownOnly) { try await $0.ask(own + "/x", over: other) },
-        Case("an absolute URL to another server, over a transport to it", otherWithout) { try await $0.ask(other + "/x", over: other) },
-        Case("over a named transport to a listed server", trusting: [other + "/any"], otherWith) { try await $0.ask("x", over: other) },
+        Case("an absolute URL to the own server, over a transport to another", ownOnly) {
+            try await $0.ask(own + "/x", over: other)
+        },
+        Case("an absolute URL to another server, over a transport to it", otherWithout) {
+            try await $0.ask(other + "/x", over: other)
+        },
+        Case("over a named transport to a listed server", trusting: [other + "/any"], otherWith) {
+            try await $0.ask("x", over: other)
+        },
         Case("an absolute URL to a listed server", trusting: [other], otherWith) { try await $0.ask(other + "/x") },
         Case("another port of a listed server", trusting: [other], ["- https://other.example.com:8443"]) {
             try await $0.ask(other + ":8443/x")
         },
-        Case("to another server, including credentials", otherWith) { try await $0.ask("x", over: other, credentials: .include) },
-        Case("to the own server, without credentials", ["- https://api.example.com"]) { try await $0.ask("x", credentials: .omit) },
+        Case("to another server, including credentials", otherWith) {
+            try await $0.ask("x", over: other, credentials: .include)
+        },
+        Case("to the own server, without credentials", ["- https://api.example.com"]) {
+            try await $0.ask("x", credentials: .omit)
+        },
         Case("an upload to another server", otherWithout) { scene in
             let upload = Endpoint<EmptyResponse>(.put, "x", body: .text("content"))
             try await scene.app.transfer(upload, over: scene.rest(other)) { for await _ in $0 {} }
@@ -98,8 +116,12 @@ import Testing
     ]
 
     static let beside: [Case] = [
-        Case("Socket.IO, over a named transport to its server", on: .socket, ownOnly) { try await $0.ask("x", over: own) },
-        Case("Socket.IO, over a named transport to another server", on: .socket, otherWithout) { try await $0.ask("x", over: other) },
+        Case("Socket.IO, over a named transport to its server", on: .socket, ownOnly) {
+            try await $0.ask("x", over: own)
+        },
+        Case("Socket.IO, over a named transport to another server", on: .socket, otherWithout) {
+            try await $0.ask("x", over: other)
+        },
         Case("Socket.IO, over a named transport to a listed server", on: .socket, trusting: [other], otherWith) {
             try await $0.ask("x", over: other)
         },
@@ -112,7 +134,9 @@ import Testing
             try await scene.ask("x")
         },
         Case("mixed, over its own transport", on: .mixed, ownOnly) { try await $0.ask("x") },
-        Case("mixed, over a named transport to another server", on: .mixed, otherWithout) { try await $0.ask("x", over: other) },
+        Case("mixed, over a named transport to another server", on: .mixed, otherWithout) {
+            try await $0.ask("x", over: other)
+        },
         Case("JSON:API, over the endpoints' transport to its server", on: .jsonAPI, ownOnly) { scene in
             scene.app.endpointTransport = try scene.rest(own)
             try await scene.ask("x")
@@ -125,12 +149,16 @@ import Testing
             scene.app.endpointTransport = try scene.rest(own)
             try await scene.ask("x", over: other)
         },
-        Case("without a transport, over a named transport", on: .none, otherWithout) { try await $0.ask("x", over: other) },
+        Case("without a transport, over a named transport", on: .none, otherWithout) {
+            try await $0.ask("x", over: other)
+        },
     ]
 
     static let services: [Case] = [
         Case("of the app's transport", ownOnly) { _ = try await $0.app.service("messages").find() },
-        Case("of a mixed app, beside its connection", on: .mixed, ownOnly) { _ = try await $0.app.service("messages").find() },
+        Case("of a mixed app, beside its connection", on: .mixed, ownOnly) {
+            _ = try await $0.app.service("messages").find()
+        },
         Case("of a JSON:API app", on: .jsonAPI, ownOnly) { _ = try await $0.app.service("articles").find() },
         Case("registered with a transport to another server", otherWithout) { try await $0.call(over: $0.rest(other)) },
         Case("registered with a transport to the own server", ownOnly) { try await $0.call(over: $0.rest(own)) },
@@ -173,7 +201,10 @@ import Testing
             scene.http.stub("/moved", with: .status(307, headers: ["Location": other + "/x"]))
             try await scene.ask("moved")
         },
-        Case("a redirect to a listed server", trusting: [other], ["+ https://api.example.com", "- https://other.example.com"]) { scene in
+        Case(
+            "a redirect to a listed server", trusting: [other],
+            ["+ https://api.example.com", "- https://other.example.com"]
+        ) { scene in
             scene.http.stub("/moved", with: .status(307, headers: ["Location": other + "/x"]))
             try await scene.ask("moved")
         },
@@ -181,7 +212,8 @@ import Testing
             scene.http.stub("/moved", with: .status(307, headers: ["Location": "/x"]))
             try await scene.ask("moved")
         },
-        Case("another server's redirect to the own one", ["- https://other.example.com", "- https://api.example.com"]) { scene in
+        Case("another server's redirect to the own one", ["- https://other.example.com", "- https://api.example.com"]) {
+            scene in
             scene.http.stub("/moved", with: .status(307, headers: ["Location": own + "/x"]))
             try await scene.ask(other + "/moved")
         },
@@ -200,7 +232,10 @@ import Testing
             let page = try await scene.app.jsonAPI(Article.self).find()
             await #expect(throws: FeathersError.self) { try await page.next() }
         },
-        Case("a JSON:API link within the server", on: .jsonAPI, ["+ https://api.example.com", "+ https://api.example.com:443"]) { scene in
+        Case(
+            "a JSON:API link within the server", on: .jsonAPI,
+            ["+ https://api.example.com", "+ https://api.example.com:443"]
+        ) { scene in
             scene.http.stub("/articles", with: .json(["data": [], "links": ["next": .string(own + ":443/more")]]))
             _ = try await scene.app.jsonAPI(Article.self).find().next()
         },
@@ -216,9 +251,14 @@ import Testing
         #expect(scene.http.requests.count == 1)
     }
 
-    @Test func `Another server does not judge the token that a local service did not pass on, and neither does the service`() async throws {
+    @Test
+    func `Another server does not judge the token that a local service did not pass on, and neither does the service`()
+        async throws
+    {
         actor Asking: ServiceProtocol {
-            func find(_ params: Params) async throws -> JSONValue { throw FeathersError(.notAuthenticated, "Wrong PIN") }
+            func find(_ params: Params) async throws -> JSONValue {
+                throw FeathersError(.notAuthenticated, "Wrong PIN")
+            }
         }
         let scene = try await Scene(.rest)
         try await scene.app.reauthenticate()
@@ -236,7 +276,8 @@ import Testing
 
     @Test func `A transport's own header fields go to its server and to no other`() async throws {
         let scene = try await Scene(.rest)
-        let transport = RESTTransport.rest(try scene.url(Self.other), headers: ["X-API-Key": "key"], httpClient: scene.http)
+        let transport = RESTTransport.rest(
+            try scene.url(Self.other), headers: ["X-API-Key": "key"], httpClient: scene.http)
         try await scene.app.request(Endpoint<EmptyResponse>(.get, "x"), over: transport)
         try await scene.app.request(Endpoint<EmptyResponse>(.get, Self.own + "/x"), over: transport)
         #expect(scene.http.requests.map { $0.headers["X-API-Key"] } == ["key", nil])
@@ -272,7 +313,8 @@ extension CredentialOriginTests {
                 case .rest: FeathersApp(transport: .rest(own, httpClient: http))
                 // The same server as over https.
                 case .socket: FeathersApp(transport: .socketIO(try #require(URL(string: "wss://api.example.com"))))
-                case .mixed: FeathersApp(transport: .mixed(realTime: .socketIO(own), rest: .rest(own, httpClient: http)))
+                case .mixed:
+                    FeathersApp(transport: .mixed(realTime: .socketIO(own), rest: .rest(own, httpClient: http)))
                 case .jsonAPI: FeathersApp(transport: .jsonAPI(own, httpClient: http))
                 case .none: FeathersApp()
                 }
@@ -295,7 +337,8 @@ extension CredentialOriginTests {
 
         /// Makes the request of an endpoint.
         func ask(
-            _ path: String, base: String? = nil, over transport: String? = nil, credentials: EndpointCredentials = .sameOrigin
+            _ path: String, base: String? = nil, over transport: String? = nil,
+            credentials: EndpointCredentials = .sameOrigin
         ) async throws {
             var endpoint = Endpoint<EmptyResponse>(.post, path, baseURL: try base.map { try url($0) })
             endpoint.credentials = credentials
@@ -314,7 +357,9 @@ extension CredentialOriginTests {
     }
 
     actor Accounts: ServiceProtocol {
-        func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue { ["accessToken": "secret", "user": ["id": 1]] }
+        func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
+            ["accessToken": "secret", "user": ["id": 1]]
+        }
     }
 
     /// A service of the program's own in front of a transport.

@@ -22,7 +22,8 @@ import Testing
             #expect(try await app.notes.find().data == [])
 
             try await app.signIn("alice")
-            // Each user has another connection or stream. Events may have been missed in between, so the cache may be empty.
+            // Each user has another connection or stream. Events may have been missed in between, so the cache may be
+            // empty.
             let again =
                 way == .rest ? try await app.notes.find(params: .caching(.cacheOnly)) : try await app.notes.find()
             #expect(again.toldUsers == ["alice"])

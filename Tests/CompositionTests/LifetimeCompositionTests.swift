@@ -26,7 +26,9 @@ import Testing
     }
 
     @Test(arguments: [Way.socket, .mixed])
-    func `A body that begins after a shutdown has a connection, although an earlier body is still there`(way: Way) async throws {
+    func `A body that begins after a shutdown has a connection, although an earlier body is still there`(way: Way)
+        async throws
+    {
         let server = ModelServer()
         let model = try server.app(over: way, [])
         let (begun, ended) = (Counter(), Counter())

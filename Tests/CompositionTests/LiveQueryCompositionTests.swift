@@ -28,9 +28,11 @@ import Testing
     }
 
     @Test(arguments: Way.allCases)
-    func `A live query opens from disk for the user of the stored token, and shows queued writes, while the server is away`(
-        way: Way
-    ) async throws {
+    func
+        `A live query opens from disk for the user of the stored token, and shows queued writes, while the server is away`(
+            way: Way
+        ) async throws
+    {
         let server = ModelServer()
         let (folder, storage) = (try TemporaryFolder(), InMemoryTokenStorage())
         let store = LocalStore.directory(folder.url.appending(path: "store"))
@@ -49,10 +51,12 @@ import Testing
         try await withFeathersApp(second.app) { app in
             var snapshots = app.notes.live().snapshots.makeAsyncIterator()
             let kept = try #require(await snapshots.next())
-            #expect(kept.records.map { $0["text"] } == ["hers"] && kept.source != .server && app.identity?.name == "alice")
+            #expect(
+                kept.records.map { $0["text"] } == ["hers"] && kept.source != .server && app.identity?.name == "alice")
             try await app.notes.outbox.create(["text": "in a tunnel"])
             let next = try #require(await snapshots.next())
-            #expect(next.records.map { $0["text"] } == ["hers", "in a tunnel"] && next.states == [.confirmed, .pending])
+            #expect(
+                next.records.map { $0["text"] } == ["hers", "in a tunnel"] && next.states == [.confirmed, .pending])
         }
         await second.app.outbox?.close()
     }
@@ -152,7 +156,9 @@ import Testing
         }
     }
 
-    @Test func `A live query without events from the server does not show a removed record again when an older response arrives late`()
+    @Test
+    func
+        `A live query without events from the server does not show a removed record again when an older response arrives late`()
         async throws
     {
         let server = ModelServer()

@@ -196,7 +196,10 @@ import Testing
     func `The pages of a list are those of one user`(prefetch: Int) async throws {
         let transport = StubTransport { request in
             let skip = request.params.query.json["$skip"]?.integer ?? 0
-            return ["total": 9, "limit": 3, "skip": .integer(skip), "data": .array((0..<3).map { ["id": .integer(skip + $0)] })]
+            return [
+                "total": 9, "limit": 3, "skip": .integer(skip),
+                "data": .array((0..<3).map { ["id": .integer(skip + $0)] }),
+            ]
         }
         let app = FeathersApp(transport: transport)
         app.setIdentity(Identity("alice"))

@@ -21,7 +21,8 @@ enum Ability: Hashable {
 }
 
 extension Subject {
-    /// Whether the suites may ask this of the subject; where not, they ask for the refusal, see ``expectRefusal(of:_:)``.
+    /// Whether the suites may ask this of the subject; where not, they ask for the refusal, see
+    /// ``expectRefusal(of:_:)``.
     func can(_ ability: Ability) -> Bool { lacks[ability] == nil }
 
     /// Expects that what the subject lacks is refused before anything is sent, by an error that says so.

@@ -17,7 +17,9 @@ struct CallConformanceTests {
         if subject.can(.update) {
             try await messages.update(id, with: ["text": "b", "room": room])
         } else {
-            await subject.expectRefusal(of: .update) { try await messages.update(id, with: ["text": "b", "room": room]) }
+            await subject.expectRefusal(of: .update) {
+                try await messages.update(id, with: ["text": "b", "room": room])
+            }
         }
         try await messages.patch(id, with: ["text": "c"])
         try await messages.create(contentsOf: [["text": "d", "room": room], ["text": "e", "room": room]])
@@ -26,7 +28,8 @@ struct CallConformanceTests {
         try await messages.create(["text": "end", "room": room])
 
         var heard: [String] = []
-        for await event in events where event.data["room"] == room || (event.data["id"] == id.json && !subject.can(.removedRecords)) {
+        for await event in events
+        where event.data["room"] == room || (event.data["id"] == id.json && !subject.can(.removedRecords)) {
             heard.append("\(event.name) \(event.data["text"]?.string ?? "-")")
             if event.data["text"] == "end" { break }
         }
@@ -42,7 +45,11 @@ struct CallConformanceTests {
             hooks: Hooks(
                 before: [.create: [{ $0.data?["text"] = "from a hook" }]],
                 after: [.create: [{ $0.result?["seen"] = true }]],
-                error: [.get: [{ context in if FeathersError.Code.notFound ~= context.error! { context.result = "default" } }]]))
+                error: [
+                    .get: [
+                        { context in if FeathersError.Code.notFound ~= context.error! { context.result = "default" } }
+                    ]
+                ]))
         let created = try await messages.create(["text": "x", "room": room])
         #expect(created["text"] == "from a hook")
         #expect(created["seen"] == true)
@@ -62,7 +69,9 @@ struct CallConformanceTests {
         #expect(answers.allSatisfy { $1["data"]?["number"] == .integer(Int64($0)) })
     }
 
-    @Test("A cancelled call does not wait for its answer and leaves the others alone", .timeLimit(.minutes(10)), arguments: Subject.all)
+    @Test(
+        "A cancelled call does not wait for its answer and leaves the others alone", .timeLimit(.minutes(10)),
+        arguments: Subject.all)
     func cancellation(_ subject: Subject) async throws {
         let app = try await subject.app()
         // Ten minutes: a call that waited for its answer would run into the time limit.
@@ -92,7 +101,8 @@ struct CallConformanceTests {
             var sentAt: Date
         }
         let messages = try await subject.app().service("messages", of: Message.self)
-        let message = Message(text: "Hi", room: try #require(room.string), sentAt: Date(timeIntervalSince1970: 1_704_164_645.678))
+        let message = Message(
+            text: "Hi", room: try #require(room.string), sentAt: Date(timeIntervalSince1970: 1_704_164_645.678))
         let created = try await messages.create(message)
         let id = try #require(created.id)
         #expect(created.sentAt == message.sentAt)

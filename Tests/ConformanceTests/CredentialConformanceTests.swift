@@ -21,7 +21,8 @@ struct CredentialConformanceTests {
         }
     }
 
-    @Test("A call with a header that names a user runs with it, or is refused before it is sent", arguments: Subject.all)
+    @Test(
+        "A call with a header that names a user runs with it, or is refused before it is sent", arguments: Subject.all)
     func ownCredential(_ subject: Subject) async throws {
         let echo = try await subject.app().service("echo")
         for way in Way.allCases where way != .customMethod || subject.can(.customMethods) {
@@ -32,8 +33,11 @@ struct CredentialConformanceTests {
                         _ = try await way.call(echo, params)
                     } throws: { error in
                         guard let error = error as? FeathersError else { return false }
-                        let names = ["'\(field)'", "'\(way == .customMethod ? "shout" : "create")'", "'echo'", "over REST"]
-                        return error.code == .badRequest && error.execution == .neverSent && !"\(error)".contains("Secret")
+                        let names = [
+                            "'\(field)'", "'\(way == .customMethod ? "shout" : "create")'", "'echo'", "over REST",
+                        ]
+                        return error.code == .badRequest && error.execution == .neverSent
+                            && !"\(error)".contains("Secret")
                             && names.allSatisfy(error.message.contains)
                     }
                     continue

@@ -43,12 +43,15 @@ struct LeakTests {
         let (echo, slow) = (app.service("echo"), app.service("slow"))
         let payload = JSONValue.string(String(repeating: "x", count: 2_000))
         func work(_ calls: Int) async throws {
-            try await Self.run(calls) { number in _ = try await echo.create(["n": .integer(Int64(number)), "payload": payload]) }
+            try await Self.run(calls) { number in
+                _ = try await echo.create(["n": .integer(Int64(number)), "payload": payload])
+            }
             try await Self.runCancelled(calls / 10, on: slow)
         }
         try await MachineLoad.settles()
         try await work(1_000)
-        // Every call's payload kept once would be 20 MB. Other suites run in the same process: what they take in one round they do not in all.
+        // Every call's payload kept once would be 20 MB. Other suites run in the same process: what they take in one
+        // round they do not in all.
         var least = Int.max
         for _ in 0..<6 where least >= 12 << 20 {
             let before = Self.residentMemory()

@@ -34,15 +34,20 @@ enum LocalBackend {
                 throw FeathersError(.notFound, "No error is called '\(id)'")
             }
             throw FeathersError(
-                known.code, "\(known.name) message", data: ["resource": "thing", "nested": ["n": 1, "list": [1, "two", nil]]],
+                known.code, "\(known.name) message",
+                data: ["resource": "thing", "nested": ["n": 1, "list": [1, "two", nil]]],
                 errors: ["email": "Email is taken", "count": ["min": 1]])
         }
     }
 
     private actor EchoService: ServiceProtocol {
         func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-            guard !request.method.isCustom || request.method == "shout" else { throw FeathersError.unsupported(request.method) }
-            var answer: JSONObject = ["method": .string(request.method.rawValue), "query": .object(request.params.query.json)]
+            guard !request.method.isCustom || request.method == "shout" else {
+                throw FeathersError.unsupported(request.method)
+            }
+            var answer: JSONObject = [
+                "method": .string(request.method.rawValue), "query": .object(request.params.query.json),
+            ]
             if let id = request.id { answer["id"] = id.json }
             if let data = request.data { answer["data"] = data }
             return ServiceResponse(.object(answer))

@@ -16,7 +16,9 @@ struct MethodConformanceTests {
             "text": "Hi", "room": room, "n": 1.5, "none": nil, "tags": ["a", "b"], "deep": ["x": true],
         ])
         let id = try #require(created["id"].flatMap { ServiceID($0) })
-        var expected: JSONValue = ["text": "Hi", "room": room, "n": 1.5, "none": nil, "tags": ["a", "b"], "deep": ["x": true]]
+        var expected: JSONValue = [
+            "text": "Hi", "room": room, "n": 1.5, "none": nil, "tags": ["a", "b"], "deep": ["x": true],
+        ]
         expected["id"] = id.json
         #expect(created == expected)
         #expect(try await messages.get(id) == expected)
@@ -25,7 +27,9 @@ struct MethodConformanceTests {
             #expect(try await messages.update(id, with: ["text": "new", "room": room]) == replaced)
             expected = replaced
         } else {
-            await subject.expectRefusal(of: .update) { try await messages.update(id, with: ["text": "new", "room": room]) }
+            await subject.expectRefusal(of: .update) {
+                try await messages.update(id, with: ["text": "new", "room": room])
+            }
         }
         expected["n"] = 2
         #expect(try await messages.patch(id, with: ["n": 2]) == expected)
@@ -42,11 +46,14 @@ struct MethodConformanceTests {
         let ofRoom = Query.where("room", room)
         var (some, none, all) = (ofRoom.where("text", .isIn(["a", "b"])), ofRoom.where("text", "none"), ofRoom)
         if !subject.can(.changesByCondition) {
-            await subject.expectRefusal(of: .changesByCondition) { [some] in try await messages.patchAll(query: some, with: ["seen": 1])
+            await subject.expectRefusal(of: .changesByCondition) { [some] in
+                try await messages.patchAll(query: some, with: ["seen": 1])
             }
             await subject.expectRefusal(of: .changesByCondition) { try await messages.removeAll(query: ofRoom) }
             let ids = created.compactMap { $0["id"] }
-            (some, none, all) = (.where("id", .isIn(ids.prefix(2))), .where("id", .isIn([JSONValue]())), .where("id", .isIn(ids)))
+            (some, none, all) = (
+                .where("id", .isIn(ids.prefix(2))), .where("id", .isIn([JSONValue]())), .where("id", .isIn(ids))
+            )
         }
         let patched = try await messages.patchAll(query: some, with: ["seen": 1])
         #expect(patched.map { $0["seen"] } == [1, 1])
@@ -66,35 +73,42 @@ struct MethodConformanceTests {
 
     static let refusals: [Refusal] = [
         Refusal(
-            testDescription: "get of a missing record", request: ServiceRequest(path: "messages", method: .get, id: 999_999),
+            testDescription: "get of a missing record",
+            request: ServiceRequest(path: "messages", method: .get, id: 999_999),
             code: .notFound, message: "No record found for id '999999'"),
         Refusal(
             testDescription: "update of a missing record",
             request: ServiceRequest(path: "messages", method: .update, id: 999_999, data: [:]),
             code: .notFound, message: "No record found for id '999999'"),
         Refusal(
-            testDescription: "patch of a missing record", request: ServiceRequest(path: "messages", method: .patch, id: 999_999, data: [:]),
+            testDescription: "patch of a missing record",
+            request: ServiceRequest(path: "messages", method: .patch, id: 999_999, data: [:]),
             code: .notFound, message: "No record found for id '999999'"),
         Refusal(
-            testDescription: "remove of a missing record", request: ServiceRequest(path: "messages", method: .remove, id: 999_999),
+            testDescription: "remove of a missing record",
+            request: ServiceRequest(path: "messages", method: .remove, id: 999_999),
             code: .notFound, message: "No record found for id '999999'"),
         Refusal(
-            testDescription: "update of several", request: ServiceRequest(path: "messages", method: .update, data: ["text": "x"]),
+            testDescription: "update of several",
+            request: ServiceRequest(path: "messages", method: .update, data: ["text": "x"]),
             code: .badRequest, message: "You can not replace multiple instances. Did you mean 'patch'?"),
         Refusal(
             testDescription: "patch of several where that is not allowed",
             request: ServiceRequest(path: "single", method: .patch, data: ["a": 1]),
             code: .methodNotAllowed, message: "Can not patch multiple entries"),
         Refusal(
-            testDescription: "remove of several where that is not allowed", request: ServiceRequest(path: "single", method: .remove),
+            testDescription: "remove of several where that is not allowed",
+            request: ServiceRequest(path: "single", method: .remove),
             code: .methodNotAllowed, message: "Can not remove multiple entries"),
         Refusal(
             testDescription: "an unknown operator",
-            request: ServiceRequest(path: "messages", method: .find, params: Params(query: Query(["text": ["$regex": "x"]]))),
+            request: ServiceRequest(
+                path: "messages", method: .find, params: Params(query: Query(["text": ["$regex": "x"]]))),
             code: .badRequest, message: "Invalid query parameter $regex"),
         Refusal(
             testDescription: "an unknown filter",
-            request: ServiceRequest(path: "messages", method: .find, params: Params(query: Query(["$populate": "user"]))),
+            request: ServiceRequest(
+                path: "messages", method: .find, params: Params(query: Query(["$populate": "user"]))),
             code: .badRequest, message: "Invalid filter value $populate"),
     ]
 
@@ -114,7 +128,9 @@ struct MethodConformanceTests {
         }
     }
 
-    @Test("Every error class arrives with its data and errors", arguments: Subject.all, FeathersError.Code.classes.map(\.name))
+    @Test(
+        "Every error class arrives with its data and errors", arguments: Subject.all,
+        FeathersError.Code.classes.map(\.name))
     func errorClasses(_ subject: Subject, _ name: String) async throws {
         let errors = try await subject.app().service("errors")
         await #expect {

@@ -43,7 +43,9 @@
                 Probe("rest {server}/json/zeros/67108864", "times as large", below: 128),
                 Probe("connect {server} /__payloads/noops/62914560/ polling", "times as large", below: 128),
                 Probe("connect {server} /__payloads/noops/1048576/ polling", "more than 65536 packets", below: 128),
-                Probe("connect {server} /__payloads/early/members/64/2097152/ webSocket", "too many events before", below: 256),
+                Probe(
+                    "connect {server} /__payloads/early/members/64/2097152/ webSocket", "too many events before",
+                    below: 256),
             ])
         func answers(_ probe: Probe) async throws {
             try await check(probe)
@@ -77,8 +79,9 @@
                 process.executableURL = SiblingProgram.url("MemoryProbe")
                 process.arguments = arguments
                 process.standardOutput = output
-                // glibc gives threads arenas of their own, and what is freed in one is not used by the next: on as many threads as messages, unread
-                // events took 648 MiB, and 355 in one arena. Which threads dispatch takes is chance; here only what the library holds counts.
+                // glibc gives threads arenas of their own, and what is freed in one is not used by the next: on as many
+                // threads as messages, unread events took 648 MiB, and 355 in one arena. Which threads dispatch takes
+                // is chance; here only what the library holds counts.
                 process.environment = ProcessInfo.processInfo.environment.merging(["MALLOC_ARENA_MAX": "1"]) { $1 }
                 _ = fcntl(output.fileHandleForReading.fileDescriptor, F_SETFD, FD_CLOEXEC)
                 try process.run()

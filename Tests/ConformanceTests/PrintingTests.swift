@@ -44,10 +44,13 @@ struct PrintingTests {
         let rest = RESTTransport(try Thing.url(), headers: headers)
         let (app, other) = (FeathersApp(transport: rest), FeathersApp(transport: SigningTransport(key: secret)))
         let query: Query<JSONValue> = ["text": "x", "$limit": 10]
-        let nested = Query.where("age", .greaterThanOrEqual(1)).where("age", .lessThan(2)).where("name", .isIn(["x", "y"]))
-            .setting("$or", [["team": "x"], ["$and": [["at": 1], ["tags": ["x"]]]]])
+        let nested = Query.where("age", .greaterThanOrEqual(1)).where("age", .lessThan(2)).where(
+            "name", .isIn(["x", "y"])
+        )
+        .setting("$or", [["team": "x"], ["$and": [["at": 1], ["tags": ["x"]]]]])
         let params = Params(query: ["n": 1], headers: headers, route: ["team": "red"])
-        var request = HTTPRequest(method: "PUT", url: try Thing.url("https://example.com/a?key=\(secret)"), body: [1, 2])
+        var request = HTTPRequest(
+            method: "PUT", url: try Thing.url("https://example.com/a?key=\(secret)"), body: [1, 2])
         try request.headers.set("X-Api-Key", to: secret)
         let table: [(value: any Sendable, text: String)] = [
             (rest, "RESTTransport(https://example.com:8443/api)"),
@@ -73,7 +76,9 @@ struct PrintingTests {
         let app = try await Subject.webSocket.app()
         let transport = try #require(app.transport)
         let echo = app.service("echo")
-        for value in [app, transport, echo, echo.registered] as [any Sendable] { #expect(Self.texts(of: value).allSatisfy { !$0.isEmpty }) }
+        for value in [app, transport, echo, echo.registered] as [any Sendable] {
+            #expect(Self.texts(of: value).allSatisfy { !$0.isEmpty })
+        }
         #expect(try await echo.get(1)["id"] != nil)
         await app.disconnect()
     }
@@ -85,7 +90,9 @@ struct Thing: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let make: @Sendable () async throws -> any Sendable
 
-    init(_ type: String, _ make: @escaping @Sendable () async throws -> any Sendable) { (testDescription, self.make) = (type, make) }
+    init(_ type: String, _ make: @escaping @Sendable () async throws -> any Sendable) {
+        (testDescription, self.make) = (type, make)
+    }
 
     fileprivate static func url(_ text: String = "https://ann:\(secret)@example.com:8443/api") throws -> URL {
         try #require(URL(string: text))
@@ -123,7 +130,9 @@ struct Thing: Sendable, CustomTestStringConvertible {
 
     /// An app that has a secret wherever an app has one.
     private static func app() throws -> FeathersApp {
-        let app = FeathersApp(transport: RESTTransport(try url(), headers: headers, httpClient: StubHTTPClient { _ in try httpResponse() }))
+        let app = FeathersApp(
+            transport: RESTTransport(
+                try url(), headers: headers, httpClient: StubHTTPClient { _ in try httpResponse() }))
         try app.use(authentication: authentication)
         app[Kept.self] = secret
         return app
@@ -150,7 +159,9 @@ struct Thing: Sendable, CustomTestStringConvertible {
         Thing("RESTTransport") { RESTTransport(try httpRequest().url, headers: headers) },
         Thing("SocketIOTransport") { SocketIOTransport(try httpRequest().url, options: socketOptions) },
         Thing("SocketIOTransport.Options") { socketOptions },
-        Thing("MixedTransport") { MixedTransport(realTime: SocketIOTransport(try url()), rest: SigningTransport(key: secret)) },
+        Thing("MixedTransport") {
+            MixedTransport(realTime: SocketIOTransport(try url()), rest: SigningTransport(key: secret))
+        },
         Thing("JSONAPITransport") { JSONAPITransport(try url(), headers: headers) },
         Thing("StubTransport") {
             let transport = StubTransport { _ in .string(secret) }
@@ -218,7 +229,9 @@ struct Thing: Sendable, CustomTestStringConvertible {
         Thing("HTTPHead") { HTTPHead(try httpResponse()) },
         Thing("WebSocketRequest") { WebSocketRequest(url: try httpRequest().url, headers: try fields()) },
         Thing("MultipartPart") { MultipartPart.field("password", secret) },
-        Thing("Endpoint<JSONValue>") { Endpoint<JSONValue>(.get, try httpRequest().url.absoluteString, headers: headers) },
+        Thing("Endpoint<JSONValue>") {
+            Endpoint<JSONValue>(.get, try httpRequest().url.absoluteString, headers: headers)
+        },
         Thing("EndpointResponse<JSONValue>") {
             let client = StubHTTPClient { _ in try httpResponse() }
             let app = FeathersApp(transport: RESTTransport(try url(), headers: headers, httpClient: client))
@@ -230,7 +243,9 @@ struct Thing: Sendable, CustomTestStringConvertible {
         Thing("AuthenticationOptions") { authentication },
         Thing("TokenRefresh") { refresh },
         Thing("InMemoryTokenStorage") { InMemoryTokenStorage(["feathers-jwt": secret]) },
-        Thing("AuthenticationCredentials") { AuthenticationCredentials.local(email: "ann@example.com", password: secret) },
+        Thing("AuthenticationCredentials") {
+            AuthenticationCredentials.local(email: "ann@example.com", password: secret)
+        },
         Thing("AuthenticationTokens") { AuthenticationTokens(accessToken: secret, refreshToken: secret) },
         Thing("NetworkProxy") { NetworkProxy.url("http://ann:\(secret)@proxy:3128") },
         Thing("NetworkProxy") { NetworkProxy.url("ann:\(secret)@proxy:3128") },

@@ -22,7 +22,8 @@ struct ShutdownConformanceTests {
         }
     }
 
-    @Test("A call that takes longer than there is time fails at its end", arguments: Subject.all.filter(\.keepsTimeouts))
+    @Test(
+        "A call that takes longer than there is time fails at its end", arguments: Subject.all.filter(\.keepsTimeouts))
     func tooLong(_ subject: Subject) async throws {
         let app = try await subject.app()
         let begun = begun(in: app)

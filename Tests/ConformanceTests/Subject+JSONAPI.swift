@@ -23,9 +23,11 @@ extension Subject {
             "patch of several where that is not allowed": noCondition("patch"),
             "remove of several where that is not allowed": noCondition("remove"),
             // The server's own words.
-            "an unknown operator": OtherRefusal(code: .badRequest, message: "No operator 'regex'", execution: .answered),
+            "an unknown operator": OtherRefusal(
+                code: .badRequest, message: "No operator 'regex'", execution: .answered),
             "an unknown filter": OtherRefusal(
-                code: .badRequest, message: "Query not sent: this filter strategy does not support '$populate'", execution: .neverSent),
+                code: .badRequest, message: "Query not sent: this filter strategy does not support '$populate'",
+                execution: .neverSent),
         ]
     ) {
         let space = try await JSONAPISpace(
@@ -41,12 +43,14 @@ extension Subject {
     }
 
     private static let noUpdate = OtherRefusal(
-        code: .methodNotAllowed, message: "JSON:API cannot replace an entire resource; use 'patch'", execution: .neverSent)
+        code: .methodNotAllowed, message: "JSON:API cannot replace an entire resource; use 'patch'",
+        execution: .neverSent)
 
     private static func noCondition(_ method: String) -> OtherRefusal {
         OtherRefusal(
             code: .methodNotAllowed,
-            message: "JSON:API does not support '\(method)' by condition; select records only by id, with '.where(\"id\", .isIn(ids))'",
+            message:
+                "JSON:API does not support '\(method)' by condition; select records only by id, with '.where(\"id\", .isIn(ids))'",
             execution: .neverSent)
     }
 }

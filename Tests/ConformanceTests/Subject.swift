@@ -57,20 +57,24 @@ struct Subject: Sendable, CustomTestStringConvertible {
 
     /// The test backend over Socket.IO, a WebSocket from the start.
     static let webSocket = Subject(
-        testDescription: "Socket.IO over WebSocket", keepsTimeouts: true, refusesUnknownMethods: false, carriesHeaders: false
+        testDescription: "Socket.IO over WebSocket", keepsTimeouts: true, refusesUnknownMethods: false,
+        carriesHeaders: false
     ) {
         try await socketIO { $0.transports = [.webSocket] }
     }
 
     /// The test backend over Socket.IO, long-polling only.
     static let polling = Subject(
-        testDescription: "Socket.IO over polling", keepsTimeouts: true, refusesUnknownMethods: false, carriesHeaders: false
+        testDescription: "Socket.IO over polling", keepsTimeouts: true, refusesUnknownMethods: false,
+        carriesHeaders: false
     ) {
         try await socketIO { $0.transports = [.polling] }
     }
 
     /// The test backend over both: calls over the connection, those of some services over REST.
-    static let mixed = Subject(testDescription: "Socket.IO with REST", keepsTimeouts: true, refusesUnknownMethods: false) {
+    static let mixed = Subject(
+        testDescription: "Socket.IO with REST", keepsTimeouts: true, refusesUnknownMethods: false
+    ) {
         try await mixed { routes in
             routes["todos"] = .rest
             routes["messages", .create] = .rest
@@ -92,7 +96,9 @@ struct Subject: Sendable, CustomTestStringConvertible {
     /// The same, on URLSession.
     static let feathers6OverURLSession = Subject(testDescription: "FeathersJS 6 over URLSession", keepsTimeouts: true) {
         let app = FeathersApp(
-            transport: .feathers6(try await TestBackend.url().appending(path: "v6")) { $0.httpClient = URLSessionHTTPClient() })
+            transport: .feathers6(try await TestBackend.url().appending(path: "v6")) {
+                $0.httpClient = URLSessionHTTPClient()
+            })
         try await app.connect()
         return app
     }
@@ -107,7 +113,8 @@ struct Subject: Sendable, CustomTestStringConvertible {
 
     private static func mixed(_ configure: (inout TransportRoutes) -> Void) async throws -> FeathersApp {
         let url = try await TestBackend.url()
-        let app = FeathersApp(transport: .mixed(realTime: socket(url) { $0.transports = [.webSocket] }, rest: .rest(url), configure))
+        let app = FeathersApp(
+            transport: .mixed(realTime: socket(url) { $0.transports = [.webSocket] }, rest: .rest(url), configure))
         try await app.connect()
         return app
     }
@@ -119,7 +126,8 @@ struct Subject: Sendable, CustomTestStringConvertible {
         return app
     }
 
-    private static func socket(_ url: URL, _ configure: (inout SocketIOTransport.Options) -> Void) -> SocketIOTransport {
+    private static func socket(_ url: URL, _ configure: (inout SocketIOTransport.Options) -> Void) -> SocketIOTransport
+    {
         .socketIO(url) { options in
             if Environment.choosesURLSessionWebSockets { options.webSocketConnector = URLSessionWebSocketConnector() }
             // The backend may have ten thousand calls of another suite to answer first.

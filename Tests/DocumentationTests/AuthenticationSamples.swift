@@ -50,12 +50,16 @@ actor Drafts: ServiceProtocol {
     }
 
     private func owner(_ params: Params) throws -> String {
-        guard let user = params[Authentication.self]?.user?["id"] else { throw FeathersError(.notAuthenticated, "Sign in first") }
+        guard let user = params[Authentication.self]?.user?["id"] else {
+            throw FeathersError(.notAuthenticated, "Sign in first")
+        }
         return "\(user)"
     }
 }
 
-private func asAnother(_ app: FeathersApp, _ reports: Service<JSONValue>, _ theirToken: String) async throws -> JSONValue {
+private func asAnother(_ app: FeathersApp, _ reports: Service<JSONValue>, _ theirToken: String) async throws
+    -> JSONValue
+{
     let report = try await app.withToken(theirToken) {
         try await reports.create(["month": 5])
     }
@@ -74,7 +78,8 @@ func ownAuthentication(_ app: FeathersApp, _ account: String, _ key: String) {
 #if canImport(Security)
     private func keychain() -> AuthenticationOptions {
         let options = AuthenticationOptions(
-            storage: KeychainTokenStorage(accessGroup: "TEAMID.com.example.shared"), refresh: .service("refresh-tokens"))
+            storage: KeychainTokenStorage(accessGroup: "TEAMID.com.example.shared"), refresh: .service("refresh-tokens")
+        )
         return options
     }
 #endif

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("The walk in the article about the design")
 struct DesignArticleTests {
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources").standardizedFileURL
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
+        .standardizedFileURL
 
     private static let article = Result {
         try String(contentsOf: sources.appending(path: "Feathers/Documentation.docc/Design.md"), encoding: .utf8)
@@ -38,7 +39,9 @@ struct DesignArticleTests {
             guard cells.count == 3, Int(cells[0]) != nil else { continue }
             let text = try Self.files(in: cells[2]).map { try String(contentsOf: $0, encoding: .utf8) }.joined()
             for name in Self.names(in: cells[1]) {
-                guard !text.isEmpty, let dot = name.firstIndex(of: "."), name.first?.isUppercase == true else { continue }
+                guard !text.isEmpty, let dot = name.firstIndex(of: "."), name.first?.isUppercase == true else {
+                    continue
+                }
                 let function = name[name.index(after: dot)...]
                 #expect(["(", "<"].contains { text.contains("func \(function)\($0)") }, "no \(name) in \(cells[2])")
                 count += 1
@@ -52,7 +55,8 @@ struct DesignArticleTests {
         let article = try Self.article.get()
         var declared: Set<String> = []
         let declaration = /(?:struct|class|actor|enum|protocol) (\w+)/
-        for path in try FileManager.default.subpathsOfDirectory(atPath: Self.sources.path) where path.hasSuffix(".swift") {
+        for path in try FileManager.default.subpathsOfDirectory(atPath: Self.sources.path)
+        where path.hasSuffix(".swift") {
             let text = try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)
             for match in text.matches(of: declaration) { declared.insert(String(match.1)) }
         }
@@ -64,7 +68,9 @@ struct DesignArticleTests {
             #expect(types.filter { !declared.contains($0) } == [])
         }
         for line in article.split(separator: "\n") {
-            if let number = line.firstMatch(of: /^\| (?:\d+–)?(\d+) \|/), let number = Int(number.1) { #expect(number <= 15) }
+            if let number = line.firstMatch(of: /^\| (?:\d+–)?(\d+) \|/), let number = Int(number.1) {
+                #expect(number <= 15)
+            }
         }
     }
 }

@@ -23,11 +23,13 @@ struct DiagnosticsArticleTests {
         _ = try? await app.service("messages").get(1)
         #expect(
             logged.withLock { $0 } == [
-                "info find messages ok messages calls", "warning get messages/1 failed: NotFound 404: None messages calls",
+                "info find messages ok messages calls",
+                "warning get messages/1 failed: NotFound 404: None messages calls",
             ])
         #expect(
             Timer.recorded.withLock { $0 } == [
-                "feathers.calls path=messages method=find outcome=ok", "feathers.calls path=messages method=get outcome=failed",
+                "feathers.calls path=messages method=find outcome=ok",
+                "feathers.calls path=messages method=get outcome=failed",
             ])
         #expect(
             transport.requests.map { $0.params.headers } == [

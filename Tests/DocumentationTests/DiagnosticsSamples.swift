@@ -1,8 +1,8 @@
 import Feathers
 import Foundation
 
-// The samples of the article about diagnostics, each one as it stands there. What comes from packages this one does not depend on
-// is stood in for by the types at the end.
+// The samples of the article about diagnostics, each one as it stands there. What comes from packages this one does not
+// depend on is stood in for by the types at the end.
 
 final class Alarms: Sendable {
     func add(_ message: String, code: DiagnosticAttributes.Value?) {}
@@ -10,7 +10,9 @@ final class Alarms: Sendable {
 
 func sinks(_ app: FeathersApp, _ alarms: Alarms) {
     app.use(diagnostics: .standardError)
-    app.use(diagnostics: .text { line in print(line) }, levels: DiagnosticLevels(.warning, [.connection: .debug, .cache: nil]))
+    app.use(
+        diagnostics: .text { line in print(line) },
+        levels: DiagnosticLevels(.warning, [.connection: .debug, .cache: nil]))
     app.use(
         diagnostics: .closure { event in
             if event.level == .error { alarms.add(event.message, code: event[.code]) }
@@ -27,7 +29,9 @@ private func socketIO(_ url: URL) -> SocketIOTransport {
 
 private func http(_ url: URL) {
     let app = FeathersApp(transport: .rest(url, httpClient: ReportingHTTPClient()))
-    app.use(diagnostics: .standardError, levels: DiagnosticLevels(.info, [.http: .debug]), verbosity: .verbose(bodyLimit: 500))
+    app.use(
+        diagnostics: .standardError, levels: DiagnosticLevels(.info, [.http: .debug]),
+        verbosity: .verbose(bodyLimit: 500))
 }
 
 private func reporting(_ app: FeathersApp, _ key: Int, _ elapsed: Duration) {
@@ -46,7 +50,8 @@ struct LoggerSink: DiagnosticSink {
     let logger: Logger
 
     func receive(_ event: DiagnosticEvent) {
-        var metadata = Logger.Metadata(uniqueKeysWithValues: event.attributes.map { ("\($0.name)", .string("\($0.value)")) })
+        var metadata = Logger.Metadata(
+            uniqueKeysWithValues: event.attributes.map { ("\($0.name)", .string("\($0.value)")) })
         if let call = event.callID { metadata["call"] = .string("\(call)") }
         logger.log(level: event.level.logLevel, "\(event.message)", metadata: metadata, source: event.domain.rawValue)
     }

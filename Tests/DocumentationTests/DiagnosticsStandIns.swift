@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-// What the adaptors in the article about diagnostics need of packages this one does not depend on, as narrow as those packages declare it.
+// What the adaptors in the article about diagnostics need of packages this one does not depend on, as narrow as those
+// packages declare it.
 
 /// Of swift-log.
 struct Logger: Sendable {
@@ -56,7 +57,9 @@ enum InstrumentationSystem {
     static let instrument = StandInInstrument()
 }
 
-func withSpan<Result>(_ name: String, ofKind kind: SpanKind, _ body: (Span) async throws -> Result) async throws -> Result {
+func withSpan<Result>(_ name: String, ofKind kind: SpanKind, _ body: (Span) async throws -> Result) async throws
+    -> Result
+{
     try await body(Span(context: "00-span-of-\(name)"))
 }
 

@@ -25,7 +25,8 @@ private func answers(_ app: FeathersApp) async throws {
 
 private func transports(_ app: FeathersApp) async throws {
     app.endpointTransport = .rest(URL(string: "https://api.example.com")!)
-    try await app.request(Endpoint<EmptyResponse>(.post, "ping"), over: .rest(URL(string: "https://status.example.com")!))
+    try await app.request(
+        Endpoint<EmptyResponse>(.post, "ping"), over: .rest(URL(string: "https://status.example.com")!))
 }
 
 private func paths() {
@@ -38,7 +39,8 @@ private func bodies(_ photo: URL) {
     let rename = Endpoint<Profile>(.patch, "users/me", body: .json(["name": "Ada"]))
     let note = Endpoint<EmptyResponse>(.post, "notes", body: .text("- item", contentType: "text/markdown"))
     let login = Endpoint<Session>(.post, "login", body: .form([URLQueryItem(name: "user", value: "ada")]))
-    let avatar = Endpoint<EmptyResponse>(.post, "avatar", body: .multipart([.file("avatar", at: photo), .field("crop", "1:1")]))
+    let avatar = Endpoint<EmptyResponse>(
+        .post, "avatar", body: .multipart([.file("avatar", at: photo), .field("crop", "1:1")]))
     let archive = Endpoint<EmptyResponse>(.put, "archive", body: .file(photo))
     _ = (rename, note, login, avatar, archive)
 }
@@ -48,7 +50,9 @@ private func hooks(_ app: FeathersApp) {
         hooks: Hooks(after: [
             "request": [
                 { context in
-                    if context.response?[HTTPHead.self]?.headers["Deprecation"] != nil { print("\(context.path) is deprecated") }
+                    if context.response?[HTTPHead.self]?.headers["Deprecation"] != nil {
+                        print("\(context.path) is deprecated")
+                    }
                 }
             ]
         ]))

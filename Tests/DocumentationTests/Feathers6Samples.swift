@@ -30,7 +30,9 @@ private func tokens(_ app: FeathersApp) async throws -> String {
     var text = ""
     let chat = app.service("chat")
     for try await token in chat.stream(.create, with: ["prompt": "Hi"], as: Token.self) { text += token.text }
-    for try await token in chat.stream(.create, with: ["prompt": "Hi"], as: Token.self, endingWith: { $0.isLast }) { text += token.text }
+    for try await token in chat.stream(.create, with: ["prompt": "Hi"], as: Token.self, endingWith: { $0.isLast }) {
+        text += token.text
+    }
     return text
 }
 
@@ -44,7 +46,9 @@ actor Countdown: ServiceProtocol {
     }
 }
 
-private func uploads(_ uploads: Service<JSONValue>, _ video: URL, _ photo: URL, _ recording: AsyncStream<Data>) async throws {
+private func uploads(_ uploads: Service<JSONValue>, _ video: URL, _ photo: URL, _ recording: AsyncStream<Data>)
+    async throws
+{
     try await uploads.create(file: video, contentType: .mp4) { print($0.fraction ?? 0) }
     try await uploads.upload(.multipart([.field("album", "7"), .file("photo", at: photo)]))
     try await uploads.create(stream: recording)

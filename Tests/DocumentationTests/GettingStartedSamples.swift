@@ -1,7 +1,8 @@
 import Feathers
 import Foundation
 
-// The samples of the article to begin with, each one as it stands there: `ReadmeTests` compares them. Its first program is `Sources/Examples/Hello`.
+// The samples of the article to begin with, each one as it stands there: `ReadmeTests` compares them. Its first program
+// is `Sources/Examples/Hello`.
 
 private struct Message: Codable, Sendable {
     var id: Int?

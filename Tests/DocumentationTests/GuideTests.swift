@@ -22,7 +22,8 @@ struct GuideTests {
     func services() async throws {
         let app = try await app(at: "todos")
         #expect(try await typedTodos(app)["isDone"] == true)
-        #expect(try await severalTodos(app.service("todos", of: Todo.self)).map(\.text) == ["Write a guide", "one", "two"])
+        #expect(
+            try await severalTodos(app.service("todos", of: Todo.self)).map(\.text) == ["Write a guide", "one", "two"])
 
         let transport = StubTransport()
         transport.stub("teams/:team/members", .find, with: .value([]))
@@ -33,7 +34,8 @@ struct GuideTests {
         let http = StubHTTPClient()
         http.stub("/messages", "GET", with: .bytes(Array("[]".utf8), headers: ["X-Total-Pages": "7"]))
         let site = try #require(URL(string: "https://api.example.com"))
-        #expect(try await wholeResponse(FeathersApp(transport: .rest(site, httpClient: http)).service("messages")) == "7")
+        #expect(
+            try await wholeResponse(FeathersApp(transport: .rest(site, httpClient: http)).service("messages")) == "7")
     }
 
     @Test("Services: those of one's own, in memory, and of another app")
@@ -54,7 +56,9 @@ struct GuideTests {
         let messages = app.service("messages")
         await registersHooks(app, messages)
         #expect(try await messages.create(["text": "  Hi "])["text"] == "Hi")
-        await #expect { try await messages.create(["text": "  "]) } throws: { ($0 as? FeathersError)?.errors == ["text": "missing"] }
+        await #expect { try await messages.create(["text": "  "]) } throws: {
+            ($0 as? FeathersError)?.errors == ["text": "missing"]
+        }
         _ = try await messages.find()
 
         let users = try await app.use(MemoryService(records: [["id": "ada", "name": "Ada"]]), at: "users")
@@ -77,7 +81,8 @@ struct GuideTests {
         await #expect { try await messages.create([:]) } throws: { FeathersError.Code.badRequest ~= $0 }
     }
 
-    @Test("Authentication: local services find the user in their params, hooks ask the app, and an app may say who it is")
+    @Test(
+        "Authentication: local services find the user in their params, hooks ask the app, and an app may say who it is")
     func authentication() async throws {
         let app = FeathersApp()
         let answer: JSONValue = ["accessToken": "token", "user": ["id": "ada"]]
@@ -103,7 +108,8 @@ struct GuideTests {
         func text(_ query: Query<JSONValue>) -> String { JSONValue.object(query.json).description }
         #expect(
             text(builtQuery())
-                == #"{"age":{"$gte":18},"name":{"$ne":"Bob"},"$sort":{"name":1,"age":-1},"$limit":10,"$skip":20,"$select":["id","name"]}"#)
+                == #"{"age":{"$gte":18},"name":{"$ne":"Bob"},"$sort":{"name":1,"age":-1},"$limit":10,"$skip":20,"$select":["id","name"]}"#
+        )
         #expect(
             groupedQueries().map(text) == [
                 #"{"$or":[{"team":"red"},{"address.city":{"$in":["Rome","Oslo"]}}]}"#,
@@ -130,7 +136,8 @@ struct GuideTests {
         let messages = app.service("messages")
         for (error, said) in [
             (FeathersError(.notAuthenticated, "No"), "sign in first"),
-            (FeathersError(.badRequest, "Bad", errors: ["text": "too short"]), "too short"), (FeathersError(.badRequest, "Bad"), "Bad"),
+            (FeathersError(.badRequest, "Bad", errors: ["text": "too short"]), "too short"),
+            (FeathersError(.badRequest, "Bad"), "Bad"),
             (FeathersError(.unavailable, "Off", execution: .neverSent), "nothing was sent"),
             (FeathersError(.timeout, "Late", execution: .mayHaveExecuted), "it may have been done"),
         ] {
@@ -158,6 +165,7 @@ struct GuideTests {
             [.connected(recovered: false), .closed(.attemptsExhausted), .offline].map(explains)
                 == ["online", "closed: attemptsExhausted", "not online"])
         let stub = StubTransport { request in .string(request.path) }
-        #expect(try await FeathersApp(transport: LoggingTransport(inner: stub)).service("messages").rawFind() == "messages")
+        #expect(
+            try await FeathersApp(transport: LoggingTransport(inner: stub)).service("messages").rawFind() == "messages")
     }
 }

@@ -69,7 +69,8 @@ private func start(_ url: URL) async throws {
     let app = FeathersApp(transport: .jsonAPI(url, codec: JSONAPICodec(keys: .dasherized)))
     let posts = app.jsonAPI(Post.self)
 
-    let page = try await posts.find(.including("author", "comments.author").sorted(by: "createdAt", .descending).limit(20))
+    let page = try await posts.find(
+        .including("author", "comments.author").sorted(by: "createdAt", .descending).limit(20))
     print(page.first?.author.value?.name ?? "nobody", page.total ?? 0)
     for try await page in posts.pages(.limit(100)) { print(page.count) }
 
@@ -112,14 +113,17 @@ private func batches(_ app: FeathersApp, _ codec: JSONAPICodec) async throws {
         let results = try await app.send(batch)
         print(try results[1].decode(Post.self).id ?? "-")
     } catch let error as FeathersError {
-        for problem in error.jsonAPIErrors { print(problem.operationIndex ?? 0, problem.detail ?? "", problem.source?.pointer ?? "") }
+        for problem in error.jsonAPIErrors {
+            print(problem.operationIndex ?? 0, problem.detail ?? "", problem.source?.pointer ?? "")
+        }
     }
 }
 
 private func around(
     _ app: FeathersApp, _ batch: JSONAPIBatch, _ feathersURL: URL, _ storage: any TokenStorage, _ password: String
 ) async throws {
-    let cache = ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(60))) { options in
+    let cache = ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(60))) {
+        options in
         options.changingMethods = .changingRelationships
     }
     app.use(cache: cache)
@@ -138,7 +142,9 @@ func jsonAPIStubs(_ url: URL) async throws -> [String?] {
     let title = try await stubbed.jsonAPI(Post.self).get("1").title
 
     let transport = StubTransport()
-    transport.stub("posts", .get, with: .value(["id": "1", "title": "Notes", "author": ["type": "people", "id": "9", "name": "Ada"]]))
+    transport.stub(
+        "posts", .get,
+        with: .value(["id": "1", "title": "Notes", "author": ["type": "people", "id": "9", "name": "Ada"]]))
     let author = try await FeathersApp(transport: transport).jsonAPI(Post.self).get("1").author.value
     return [title, author?.name]
 }

@@ -7,7 +7,9 @@ enum ServiceLifecycle {
 }
 
 /// The group's order to end, here one that has come already.
-func withGracefulShutdownHandler(_ operation: () async throws -> Void, onGracefulShutdown handler: @Sendable () -> Void) async rethrows {
+func withGracefulShutdownHandler(_ operation: () async throws -> Void, onGracefulShutdown handler: @Sendable () -> Void)
+    async rethrows
+{
     handler()
     try await operation()
 }

@@ -1,7 +1,8 @@
 import Feathers
 import Foundation
 
-// The samples of the articles about typed queries, pages and live queries, each one as it stands there: `ReadmeTests` compares them.
+// The samples of the articles about typed queries, pages and live queries, each one as it stands there: `ReadmeTests`
+// compares them.
 
 enum Kind: String, Codable, QueryValue { case text, image }
 
@@ -75,7 +76,8 @@ private func pages(_ messages: Service<Message>) async throws {
 }
 
 private func typed(_ messages: Service<Message>) async throws {
-    let query = Query<Message>.where(.isRead, false).where(.likes, .greaterThanOrEqual(3)).sorted(by: .createdAt, .descending)
+    let query = Query<Message>.where(.isRead, false).where(.likes, .greaterThanOrEqual(3)).sorted(
+        by: .createdAt, .descending)
     let popular = try await messages.find(query.limit(10))
     _ = popular
 }
@@ -89,7 +91,8 @@ func typedQuerySamples() throws -> [Query<JSONValue>] {
 }
 
 private func coding(_ app: FeathersApp, _ yesterday: Date) async throws {
-    let service = app.service("messages", of: Message.self, coding: CodingOptions(dates: .secondsSince1970, keys: .snakeCase))
+    let service = app.service(
+        "messages", of: Message.self, coding: CodingOptions(dates: .secondsSince1970, keys: .snakeCase))
     let recent = try await service.find(.where(.createdAt, .greaterThan(yesterday)))
     _ = recent
 }

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("The article about common mistakes", .serialized, .timeLimit(.minutes(10)))
 struct MistakesTests {
-    @Test("Its table is what the mistakes print; `swift run MistakeTable --write` renews it", .inTurn, .enabled(if: !TestBackend.isSkipped))
+    @Test(
+        "Its table is what the mistakes print; `swift run MistakeTable --write` renews it", .inTurn,
+        .enabled(if: !TestBackend.isSkipped))
     func table() async throws {
         let printed = try await Mistake.table().split(separator: "\n")
         let kept = try MistakesArticle.table().split(separator: "\n")
@@ -18,7 +20,9 @@ struct MistakesTests {
     func code() throws {
         let folder = MistakesArticle.package.appending(path: "Tests")
         let names = try ["MistakeTable", "Refusals"].flatMap { name in
-            try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: name).path).map { "\(name)/\($0)" }
+            try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: name).path).map {
+                "\(name)/\($0)"
+            }
         }
         let lines = try names.filter { $0.hasSuffix(".swift") }.flatMap {
             try String(contentsOf: folder.appending(path: $0), encoding: .utf8).components(separatedBy: "\n")
@@ -26,7 +30,8 @@ struct MistakesTests {
         for mistake in try Mistake.all() {
             for code in mistake.code.components(separatedBy: "; ") {
                 let isWritten = lines.contains { line in
-                    line.contains(code) && !line.contains("\"\(code)") && !line.contains("; \(code)") && !line.hasPrefix("// code:")
+                    line.contains(code) && !line.contains("\"\(code)") && !line.contains("; \(code)")
+                        && !line.hasPrefix("// code:")
                 }
                 #expect(isWritten, "\(mistake.name): \(code)")
             }

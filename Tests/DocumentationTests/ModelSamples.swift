@@ -1,8 +1,8 @@
 import Feathers
 import Foundation
 
-// The samples of the article about models from the server, each one as it stands there: `ReadmeTests` compares them. The models are generated ones, of
-// which `FeathersModelsTests` compiles many.
+// The samples of the article about models from the server, each one as it stands there: `ReadmeTests` compares them.
+// The models are generated ones, of which `FeathersModelsTests` compiles many.
 
 private enum ModelSamples {
     struct Message: Codable, Hashable, Sendable, Identifiable, ServiceModel {

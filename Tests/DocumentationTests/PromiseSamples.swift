@@ -1,6 +1,7 @@
 import Feathers
 
-// The samples of the articles about the promise of the API and its design, each one as it stands there: `ReadmeTests` compares them.
+// The samples of the articles about the promise of the API and its design, each one as it stands there: `ReadmeTests`
+// compares them.
 
 func explains(_ status: ConnectionStatus) -> String {
     switch status {

@@ -158,7 +158,8 @@ private func endpoints(_ app: FeathersApp, photo: URL, folder: URL) async throws
     let profile = Endpoint<Profile>(.get, "users/me", query: ["verbose": true], rootKeys: ["data", "user"])
     let me = try await app.request(profile)
 
-    let avatar = Endpoint<EmptyResponse>(.post, "avatar", body: .multipart([.file("avatar", at: photo, contentType: .png)]))
+    let avatar = Endpoint<EmptyResponse>(
+        .post, "avatar", body: .multipart([.file("avatar", at: photo, contentType: .png)]))
     try await app.transfer(avatar) { progress in
         for await step in progress { print(step.fraction ?? 0) }
     }

@@ -14,7 +14,8 @@ struct ReadmeTests {
 
     /// The lines of a text that say something, without their indentation.
     private static func lines(_ text: String) -> String {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.joined(separator: "\n")
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.joined(
+            separator: "\n")
     }
 
     @Test(
@@ -51,7 +52,9 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/Migrating.md", "MigratingSamples.swift", 5),
         ])
     func compiled(_ text: String, _ file: String, _ count: Int) throws {
-        let files = try file.split(separator: " ").map { try String(contentsOf: Self.folder.appending(path: String($0)), encoding: .utf8) }
+        let files = try file.split(separator: " ").map {
+            try String(contentsOf: Self.folder.appending(path: String($0)), encoding: .utf8)
+        }
         let source = Self.lines(files.joined(separator: "\n"))
         let samples = try Self.samples(in: text)
         #expect(samples.count >= count)

@@ -7,7 +7,8 @@ import Testing
 struct SecurityPolicyTests {
     private static let text = Result {
         try String(
-            contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../.github/SECURITY.md"), encoding: .utf8)
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(
+                path: "../../.github/SECURITY.md"), encoding: .utf8)
     }
 
     private static let socket = SocketIOTransport.Options()
@@ -16,9 +17,12 @@ struct SecurityPolicyTests {
     @Test(
         "The limits it names are the code's",
         arguments: [
-            "\(request.maximumResponseBytes >> 20) MiB (`maximumResponseBytes`", "| \(JSONValue.defaultMaximumDepth) levels",
-            "\(JSONAPICodec().maximumNesting) (`maximumNesting`)", "\(socket.maximumMessageSize >> 20) MiB (`maximumMessageSize`)",
-            "\(socket.maximumAttachments) (`maximumAttachments`)", "\(Service<JSONValue>.defaultEventBuffer) (`bufferingNewest`)",
+            "\(request.maximumResponseBytes >> 20) MiB (`maximumResponseBytes`",
+            "| \(JSONValue.defaultMaximumDepth) levels",
+            "\(JSONAPICodec().maximumNesting) (`maximumNesting`)",
+            "\(socket.maximumMessageSize >> 20) MiB (`maximumMessageSize`)",
+            "\(socket.maximumAttachments) (`maximumAttachments`)",
+            "\(Service<JSONValue>.defaultEventBuffer) (`bufferingNewest`)",
             "\(socket.callTimeout?.components.seconds ?? 0) s over Socket.IO",
         ])
     func limits(_ limit: String) throws {
@@ -30,7 +34,9 @@ struct SecurityPolicyTests {
         #expect(Self.socket.offlineCalls == .wait(limit: 1000) && !Self.socket.recoversState)
         #expect(Self.request.redirects == .follow(maximum: 20))
         #expect(Self.request.maximumResponseBytes == Self.socket.maximumMessageSize)
-        func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
         #expect(throws: Never.self) { try JSONValue(parsing: nested(1024), maximumDepth: .max) }
         #expect(throws: JSONParsingError.self) { try JSONValue(parsing: nested(1025), maximumDepth: .max) }
     }

@@ -32,7 +32,8 @@ func madeOfStubs() -> [ServiceStub] {
 }
 
 private func registration(_ transport: StubTransport) {
-    transport.stub(where: { $0.params.headers["Authorization"] == nil }, with: .error(FeathersError(.notAuthenticated, "Log in")))
+    transport.stub(
+        where: { $0.params.headers["Authorization"] == nil }, with: .error(FeathersError(.notAuthenticated, "Log in")))
     let registration = transport.stub("messages", .find, with: .value([]))
     transport.removeStub(registration)
     transport.removeStub("messages", .get)
@@ -70,10 +71,12 @@ func connections() async throws {
 private func http() {
     let http = StubHTTPClient()
     http.stub("/messages/1", "GET", with: .json(["id": 1, "text": "Hi"]))
-    http.stub("/messages", "POST", with: .refusal(FeathersError(.unprocessable, "No text", errors: ["text": "missing"])))
+    http.stub(
+        "/messages", "POST", with: .refusal(FeathersError(.unprocessable, "No text", errors: ["text": "missing"])))
     http.stub("/messages/2", with: .bytes(Array("<html>".utf8), status: 502, headers: ["Content-Type": "text/html"]))
     http.stub("/old", with: .status(303, headers: ["Location": "/new"]))
-    http.stub("https://api.example.com/messages?$limit=1", with: .error(HTTPClientError(.cannotConnect, "No server listens")))
+    http.stub(
+        "https://api.example.com/messages?$limit=1", with: .error(HTTPClientError(.cannotConnect, "No server listens")))
     let app = FeathersApp(transport: .rest(URL(string: "https://api.example.com")!, httpClient: http))
     _ = app
 }

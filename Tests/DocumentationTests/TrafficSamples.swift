@@ -1,7 +1,8 @@
 import Feathers
 import Foundation
 
-// The samples of the articles about mixed transports, traffic and caching, each one as it stands there: `ReadmeTests` compares them.
+// The samples of the articles about mixed transports, traffic and caching, each one as it stands there: `ReadmeTests`
+// compares them.
 
 private func mixed(_ url: URL) -> FeathersApp {
     let app = FeathersApp(

@@ -5,10 +5,13 @@ import Testing
 
 @testable import Board
 
-@Suite("The example with a shared board", .serialized, .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
+@Suite(
+    "The example with a shared board", .serialized, .timeLimit(.minutes(10)), .inTurn,
+    .enabled(if: !TestBackend.isSkipped))
 struct BoardTests {
     private static let backend = TestBackend(variables: [:])
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "feathers-board-\(UUID())", directoryHint: .isDirectory)
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "feathers-board-\(UUID())", directoryHint: .isDirectory)
 
     /// The program, with somebody in front of it.
     private final class Seat: Sendable {
@@ -33,14 +36,17 @@ struct BoardTests {
             for line in lines { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }
         }
 
-        /// Waits until the board shows exactly these rows. The time limit of the test ends the program, and with it the wait.
+        /// Waits until the board shows exactly these rows. The time limit of the test ends the program, and with it the
+        /// wait.
         func shows(_ rows: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
             let shown = try await withTaskCancellationHandler {
                 try await SiblingProgram.onThread { [self] in
                     while true {
-                        // What stands before the next heading is a whole board; so is the last one once all rows are there.
+                        // What stands before the next heading is a whole board; so is the last one once all rows are
+                        // there.
                         let boards = text.withLock(\.self).components(separatedBy: "-- ")
-                        let board = (boards.last ?? "").split(separator: "\n", omittingEmptySubsequences: false).dropFirst().dropLast()
+                        let board = (boards.last ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+                            .dropFirst().dropLast()
                         if boards.count > 1, board.map(String.init) == rows { return true }
                         let bytes = try output.fileHandleForReading.nextBytes()
                         if bytes.isEmpty { return false }
@@ -52,7 +58,8 @@ struct BoardTests {
             }
             guard !shown else { return }
             let complaints = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-            Issue.record("the program ended, with \(text.withLock(\.self))\(complaints)", sourceLocation: sourceLocation)
+            Issue.record(
+                "the program ended, with \(text.withLock(\.self))\(complaints)", sourceLocation: sourceLocation)
         }
 
         /// The heading of the last board.
@@ -69,7 +76,10 @@ struct BoardTests {
                 let rest = try output.fileHandleForReading.readToEnd() ?? Data()
                 let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
                 process.waitUntilExit()
-                return (process.terminationStatus, String(decoding: rest, as: UTF8.self), String(decoding: complaints, as: UTF8.self))
+                return (
+                    process.terminationStatus, String(decoding: rest, as: UTF8.self),
+                    String(decoding: complaints, as: UTF8.self)
+                )
             }
         }
 
@@ -83,7 +93,9 @@ struct BoardTests {
         try Seat([url.absoluteString, folder.appending(path: name).path, board])
     }
 
-    @Test("Two processes write on one board, one without a server and killed in between, and both show the same in the end")
+    @Test(
+        "Two processes write on one board, one without a server and killed in between, and both show the same in the end"
+    )
     func offline() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = try await Self.backend.url()
@@ -125,10 +137,14 @@ struct BoardTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let nowhere = try #require(URL(string: "http://127.0.0.1:1"))
         let seat = try seat("alone", at: nowhere, "mine")
-        try seat.type("add Water the plants", "fly", "move water moon", "move 7 done", "rename nobody x", "help", "move water done")
+        try seat.type(
+            "add Water the plants", "fly", "move water moon", "move 7 done", "rename nobody x", "help",
+            "move water done")
         let (code, output, errors) = try await seat.leave()
         #expect(code == 0)
-        #expect(output.hasPrefix("-- mine: no server\n-- mine: 1 card from this device, no server\ntodo   1 … Water the plants\n"))
+        #expect(
+            output.hasPrefix(
+                "-- mine: no server\n-- mine: 1 card from this device, no server\ntodo   1 … Water the plants\n"))
         #expect(output.contains("done   1 … Water the plants\n"))
         #expect(output.hasSuffix("Changes that are sent when this board is opened again: 2\n"))
         #expect(

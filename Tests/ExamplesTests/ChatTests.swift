@@ -33,7 +33,9 @@ struct ChatTests {
             : FeathersApp(transport: .socketIO(url) { $0.reconnection = reconnection })
         try app.use(authentication: AuthenticationOptions())
         try await withFeathersApp(app) { app in
-            let chat = try await ChatRoom(room, of: app, email: "alice@example.com", password: "p4ssw0rd") { seat.show($0) }
+            let chat = try await ChatRoom(room, of: app, email: "alice@example.com", password: "p4ssw0rd") {
+                seat.show($0)
+            }
             #expect(chat.author == "Alice")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await chat.run(saying: seat.typed.stream) }

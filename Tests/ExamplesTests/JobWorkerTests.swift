@@ -48,7 +48,8 @@ struct JobWorkerTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let workers = (1...3).map { number in
                     let app = app(proxy)
-                    let worker = Worker("worker \(number)", jobs: app.service("todos", of: Job.self), queue: queue, work: work)
+                    let worker = Worker(
+                        "worker \(number)", jobs: app.service("todos", of: Job.self), queue: queue, work: work)
                     group.addTask {
                         try await withFeathersApp(app) { app in
                             try await worker.run()
@@ -57,7 +58,8 @@ struct JobWorkerTests {
                     }
                     return worker
                 }
-                for try await finished in jobs.live(.where(.queue, queue).where(.state, Job.State.done)) where finished.count == 30 {
+                for try await finished in jobs.live(.where(.queue, queue).where(.state, Job.State.done))
+                where finished.count == 30 {
                     break
                 }
                 for worker in workers { worker.stop() }

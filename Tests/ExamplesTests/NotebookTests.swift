@@ -8,10 +8,12 @@ import Testing
 
 @Suite("The example that keeps notes", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct NotebookTests {
-    @Test("Notes taken without a server are there when it is back, once and in pages; what an earlier process took, too")
+    @Test(
+        "Notes taken without a server are there when it is back, once and in pages; what an earlier process took, too")
     func offline() async throws {
         let proxy = try await FaultProxy(to: try await TestBackend.url())
-        let folder = FileManager.default.temporaryDirectory.appending(path: "feathers-notes-\(UUID())", directoryHint: .isDirectory)
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "feathers-notes-\(UUID())", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
         let transport = MixedTransport.mixed(
             realTime: .socketIO(proxy.url) {

@@ -13,10 +13,13 @@ struct ProgramTests {
         let output: String
         let errors: String
         /// One line, and no crash.
-        var isSentence: Bool { errors.hasSuffix("\n") && errors.dropLast().contains("\n") == false && !errors.contains("Fatal") }
+        var isSentence: Bool {
+            errors.hasSuffix("\n") && errors.dropLast().contains("\n") == false && !errors.contains("Fatal")
+        }
     }
 
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "feathers-program-\(UUID())", directoryHint: .isDirectory)
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "feathers-program-\(UUID())", directoryHint: .isDirectory)
     private let nowhere = "http://127.0.0.1:1"
 
     private static func run(_ name: String, _ arguments: String...) async throws -> Ended {
@@ -24,9 +27,13 @@ struct ProgramTests {
             let (process, output, errors) = (Process(), Pipe(), Pipe())
             process.executableURL = SiblingProgram.url(name)
             process.arguments = arguments
-            (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, errors)
+            (process.standardInput, process.standardOutput, process.standardError) = (
+                FileHandle.nullDevice, output, errors
+            )
             try process.run()
-            let text = { (pipe: Pipe) in String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) }
+            let text = { (pipe: Pipe) in
+                String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            }
             let (said, complained) = (try text(output), try text(errors))
             process.waitUntilExit()
             return Ended(code: process.terminationStatus, output: said, errors: complained)

@@ -3,7 +3,8 @@ import FeathersCore
 import FeathersSupport
 import FeathersTesting
 
-/// A server of which only the answers matter: it signs in whoever asks, and answers every other call with the header it came with.
+/// A server of which only the answers matter: it signs in whoever asks, and answers every other call with the header it
+/// came with.
 final class SampleServer: Sendable {
     struct Behaviour: Sendable {
         /// What the authentication service fails with.
@@ -39,13 +40,17 @@ final class SampleServer: Sendable {
 
     func requests(to path: String) -> [ServiceRequest] { transport.requests.filter { $0.path == path } }
 
-    private static func answer(_ request: ServiceRequest, _ now: Behaviour, _ behaviour: Locked<Behaviour>) throws -> JSONValue {
+    private static func answer(_ request: ServiceRequest, _ now: Behaviour, _ behaviour: Locked<Behaviour>) throws
+        -> JSONValue
+    {
         switch (request.path, request.method) {
         case ("authentication", .create):
             if let failure = now.failure { throw failure }
             if let answer = now.answer { return answer }
             let token = request.data?["strategy"] == "jwt" ? request.data?["accessToken"] : .string(now.token)
-            return ["accessToken": token ?? .null, "refreshToken": "r0", "user": ["id": 1, "email": "alice@example.com"]]
+            return [
+                "accessToken": token ?? .null, "refreshToken": "r0", "user": ["id": 1, "email": "alice@example.com"],
+            ]
         case ("authentication", _): return ["accessToken": "gone"]
         case ("refresh-tokens", _):
             if let failure = now.refreshFailure { throw failure }

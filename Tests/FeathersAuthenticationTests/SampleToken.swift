@@ -16,6 +16,7 @@ enum SampleToken {
 
     static func part(_ json: JSONValue) throws -> String {
         Data(try json.serialized()).base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_").replacingOccurrences(
+                of: "=", with: "")
     }
 }

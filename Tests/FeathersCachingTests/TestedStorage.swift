@@ -16,7 +16,8 @@ enum TestedStorage: CaseIterable, Sendable {
 
 /// A directory that is removed with this object.
 final class TemporaryDirectory: Sendable {
-    let url = FileManager.default.temporaryDirectory.appending(path: "feathers-cache-\(UUID().uuidString)", directoryHint: .isDirectory)
+    let url = FileManager.default.temporaryDirectory.appending(
+        path: "feathers-cache-\(UUID().uuidString)", directoryHint: .isDirectory)
 
     deinit {
         try? FileManager.default.removeItem(at: url)
@@ -31,7 +32,9 @@ final class TemporaryDirectory: Sendable {
     func byteCount() throws -> Int {
         try names().filter { $0 != "lock" }.reduce(0) { sum, name in
             // It may be gone again.
-            sum + ((try? FileManager.default.attributesOfItem(atPath: url.appending(path: name).path)[.size] as? Int) ?? 0)
+            sum
+                + ((try? FileManager.default.attributesOfItem(atPath: url.appending(path: name).path)[.size] as? Int)
+                    ?? 0)
         }
     }
 }

@@ -60,7 +60,9 @@ struct ServiceDefinitionTests {
         #expect(try await notes.patch(1, .init(folder: .null)).folder == nil)
         #expect(try await notes.find(.where(.text, .notEquals(""))).data.map(\.text) == ["Ho"])
         #expect(try await notes.update(1, .init(text: "Hm", folder: "b")).folder == "b")
-        #expect(try await notes.create(contentsOf: [.init(text: "1", folder: nil), .init(text: "2", folder: nil)]).count == 2)
+        #expect(
+            try await notes.create(contentsOf: [.init(text: "1", folder: nil), .init(text: "2", folder: nil)]).count
+                == 2)
         #expect(try await notes.patchAll(query: .where(.text, "Hm"), .init(text: "")).map(\.id) == [1])
     }
 
@@ -68,7 +70,8 @@ struct ServiceDefinitionTests {
     func patch() throws {
         let expected: [(NotePatch, JSONValue)] = [
             (NotePatch(), JSONValue.object([:])), (NotePatch(folder: .null), JSONValue.object(["folder": nil])),
-            (NotePatch(folder: nil), JSONValue.object(["folder": nil])), (NotePatch(folder: "a"), JSONValue.object(["folder": "a"])),
+            (NotePatch(folder: nil), JSONValue.object(["folder": nil])),
+            (NotePatch(folder: "a"), JSONValue.object(["folder": "a"])),
             (NotePatch(text: "b", folder: .value("a")), JSONValue.object(["text": "b", "folder": "a"])),
         ]
         for (patch, json) in expected {

@@ -5,7 +5,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// An HTTP client at the seam: records what it is asked and answers with what it is told, one answer after the other, without a network.
+/// An HTTP client at the seam: records what it is asked and answers with what it is told, one answer after the other,
+/// without a network.
 final class SeamHTTPClient: HTTPClient {
     struct Answer: Sendable {
         var status = 200
@@ -37,7 +38,8 @@ final class SeamHTTPClient: HTTPClient {
             return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
         }
         return HTTPResponse(
-            status: answer.status, headers: HTTPHeaders(received: answer.headers.map { ($0.0, $0.1) }), body: Array(answer.body.utf8),
+            status: answer.status, headers: HTTPHeaders(received: answer.headers.map { ($0.0, $0.1) }),
+            body: Array(answer.body.utf8),
             url: request.url)
     }
 
@@ -52,13 +54,15 @@ struct SeamServer {
     let app: FeathersApp
 
     init(
-        _ answers: SeamHTTPClient.Answer..., codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(),
+        _ answers: SeamHTTPClient.Answer..., codec: JSONAPICodec = JSONAPICodec(),
+        options: JSONAPIOptions = JSONAPIOptions(),
         headers: [String: String] = [:]
     ) throws {
         client = SeamHTTPClient(answers)
         app = FeathersApp(
             transport: .jsonAPI(
-                try #require(URL(string: "https://example.com/v1/")), codec: codec, options: options, headers: headers, httpClient: client))
+                try #require(URL(string: "https://example.com/v1/")), codec: codec, options: options, headers: headers,
+                httpClient: client))
     }
 
     /// Each request as `METHOD /path?query`.

@@ -16,7 +16,8 @@ struct CodingOptionsTests {
     @Test(
         "Dates are written in the form asked for, and read back",
         arguments: [
-            (.iso8601, "2024-01-02T03:04:05.678Z", date), (.iso8601WithoutFraction, "2024-01-02T03:04:05Z", date - 0.678),
+            (.iso8601, "2024-01-02T03:04:05.678Z", date),
+            (.iso8601WithoutFraction, "2024-01-02T03:04:05Z", date - 0.678),
             (.secondsSince1970, 1_704_164_645.678, date), (.millisecondsSince1970, 1_704_164_645_678, date),
             (inverted, -1_704_164_645.678, date),
         ] as [(JSONDateFormat, JSONValue, Date)])
@@ -28,7 +29,8 @@ struct CodingOptionsTests {
 
     @Test(
         "ISO 8601 is read with and without a fraction, whichever is written",
-        arguments: [JSONDateFormat.iso8601, .iso8601WithoutFraction], ["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.000Z"])
+        arguments: [JSONDateFormat.iso8601, .iso8601WithoutFraction],
+        ["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.000Z"])
     func fractions(format: JSONDateFormat, text: String) throws {
         let read = try CodingOptions(dates: format).decode(Date.self, from: .string(text))
         #expect(read == Date(timeIntervalSince1970: 1_704_164_645))
@@ -37,9 +39,12 @@ struct CodingOptionsTests {
     @Test("What a custom format throws has the coding path of the value")
     func customFailures() throws {
         let data = JSONDataFormat.custom(
-            encode: { _ in throw CocoaError(.coderInvalidValue) }, decode: { _ in throw CocoaError(.coderInvalidValue) })
+            encode: { _ in throw CocoaError(.coderInvalidValue) }, decode: { _ in throw CocoaError(.coderInvalidValue) }
+        )
         let options = CodingOptions(dates: Self.inverted, data: data)
-        let error = try #require(throws: DecodingError.self) { try options.decode([String: [Date]].self, from: ["a": [1, "x"]]) }
+        let error = try #require(throws: DecodingError.self) {
+            try options.decode([String: [Date]].self, from: ["a": [1, "x"]])
+        }
         guard case .dataCorrupted(let context) = error else { throw error }
         #expect(context.codingPath.map(\.stringValue) == ["a", "Index 1"])
         #expect(context.underlyingError is CocoaError)

@@ -15,7 +15,9 @@ struct JSONDifferentialTests {
         }
     }
 
-    @Test("Generated values written by JSONEncoder and JSONSerialization are read alike by this library", arguments: 0..<10)
+    @Test(
+        "Generated values written by JSONEncoder and JSONSerialization are read alike by this library",
+        arguments: 0..<10)
     func weReadFoundationsText(seed: UInt64) throws {
         var generator = RandomJSON(random: SeededGenerator(seed: 100 + seed))
         for _ in 0..<40 {
@@ -37,8 +39,11 @@ struct JSONDifferentialTests {
         // Foundation refuses escaped lone surrogates, which JavaScript sends.
         if error == nil, String(decoding: text, as: UTF8.self).lowercased().contains("\\ud") { return true }
         // Foundation takes a byte order mark, and guesses UTF-16 and UTF-32 from zero bytes.
-        if text.contains(0) || text.starts(with: [0xEF]) || text.starts(with: [0xFE]) || text.starts(with: [0xFF]) { return true }
-        // Foundation checks numbers when they are decoded, and this library keeps those that no Double and no Decimal can hold.
+        if text.contains(0) || text.starts(with: [0xEF]) || text.starts(with: [0xFE]) || text.starts(with: [0xFF]) {
+            return true
+        }
+        // Foundation checks numbers when they are decoded, and this library keeps those that no Double and no Decimal
+        // can hold.
         return error?.reason == .numberOutOfRange || String(decoding: text, as: UTF8.self).contains(/[eE][-+]?[0-9]{3}/)
     }
 
@@ -58,7 +63,9 @@ struct JSONDifferentialTests {
             }
             guard !Self.isKnownDifference(text, failure) else { continue }
             let theirs = try? JSONDecoder().decode(JSONValue.self, from: Data(text))
-            #expect((theirs == nil) == (value == nil), "\(String(decoding: text, as: UTF8.self)), \(String(describing: failure))")
+            #expect(
+                (theirs == nil) == (value == nil),
+                "\(String(decoding: text, as: UTF8.self)), \(String(describing: failure))")
         }
         // Both outcomes have to occur for the comparison to mean something.
         #expect(refused > 5 && refused < 60)
@@ -69,7 +76,9 @@ extension RandomJSON {
     /// A valid text in which a few bytes were changed, left out, doubled, or swapped for a piece of another.
     mutating func damagedText() throws -> [UInt8] {
         var text = try value().serialized()
-        let pieces: [[UInt8]] = ["[", "]", "{", "}", ",", ":", "\"", "\\", "0", "-", "e", ".", " ", "null", "\\u12", "\n"].map {
+        let pieces: [[UInt8]] = [
+            "[", "]", "{", "}", ",", ":", "\"", "\\", "0", "-", "e", ".", " ", "null", "\\u12", "\n",
+        ].map {
             Array($0.utf8)
         }
         for _ in 0..<Int.random(in: 0..<3, using: &random) {

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("JSON texts of random bytes")
 struct JSONFuzzTests {
-    /// Checks what must hold for any input: an error's offset lies inside the text, a value can be written and read again.
+    /// Checks what must hold for any input: an error's offset lies inside the text, a value can be written and read
+    /// again.
     private func check(_ text: [UInt8]) throws -> Bool {
         do {
             let value = try JSONValue(parsing: text)
@@ -23,7 +24,8 @@ struct JSONFuzzTests {
         for _ in 0..<2000 {
             let isStructured = Bool.random(using: &random)
             let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { _ in
-                isStructured ? alphabet[Int(random.next() % UInt64(alphabet.count))] : UInt8(truncatingIfNeeded: random.next())
+                isStructured
+                    ? alphabet[Int(random.next() % UInt64(alphabet.count))] : UInt8(truncatingIfNeeded: random.next())
             }
             _ = try check(bytes)
             _ = try check([UInt8(ascii: "\"")] + bytes + [UInt8(ascii: "\"")])

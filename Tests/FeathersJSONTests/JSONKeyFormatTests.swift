@@ -27,7 +27,8 @@ struct JSONKeyFormatTests {
     @Test(
         "Properties are written in snake case as Foundation writes them",
         arguments: [
-            "id", "createdAt", "imageURL", "imageURLPath", "myURLProperty", "_id", "__v", "address1Line", "aB", "A", "x_y",
+            "id", "createdAt", "imageURL", "imageURLPath", "myURLProperty", "_id", "__v", "address1Line", "aB", "A",
+            "x_y",
             "trailing_",
             "version2Beta", "größeÄndern",
         ])
@@ -38,7 +39,9 @@ struct JSONKeyFormatTests {
         #expect(try CodingOptions(keys: .snakeCase).encode(Single(name)) == expected)
     }
 
-    @Test("A leading acronym is one word, where Foundation writes u_rl", arguments: [("URL", "url"), ("HTMLParser", "html_parser")])
+    @Test(
+        "A leading acronym is one word, where Foundation writes u_rl",
+        arguments: [("URL", "url"), ("HTMLParser", "html_parser")])
     func leadingAcronym(name: String, key: String) throws {
         #expect(try CodingOptions(keys: .snakeCase).encode(Single(name)) == .object([key: 1]))
     }
@@ -46,7 +49,8 @@ struct JSONKeyFormatTests {
     @Test(
         "Keys in snake case read as Foundation reads them",
         arguments: [
-            "id", "created_at", "image_url", "_id", "__private_key_", "a__b", "address1_line", "Already", "HTML_parser", "_", "trailing_",
+            "id", "created_at", "image_url", "_id", "__private_key_", "a__b", "address1_line", "Already", "HTML_parser",
+            "_", "trailing_",
         ])
     func camelCase(key: String) throws {
         let foundation = JSONDecoder()
@@ -68,13 +72,17 @@ struct JSONKeyFormatTests {
         }
     }
 
-    static let image = Image(imageURL: "u", createdAt: "now", sizes: ["keptAsIs": 1], raw: ["alsoKept": 2], nested: [.init(lastSeen: 3)])
+    static let image = Image(
+        imageURL: "u", createdAt: "now", sizes: ["keptAsIs": 1], raw: ["alsoKept": 2], nested: [.init(lastSeen: 3)])
 
-    @Test("What is written in snake case is read again, acronyms too; the keys of dictionaries and JSON are data and stay")
+    @Test(
+        "What is written in snake case is read again, acronyms too; the keys of dictionaries and JSON are data and stay"
+    )
     func roundTrip() throws {
         let options = CodingOptions(keys: .snakeCase)
         let json: JSONValue = [
-            "image_url": "u", "created_at": "now", "sizes": ["keptAsIs": 1], "raw": ["alsoKept": 2], "nested": [["last_seen": 3]],
+            "image_url": "u", "created_at": "now", "sizes": ["keptAsIs": 1], "raw": ["alsoKept": 2],
+            "nested": [["last_seen": 3]],
         ]
         #expect(try options.encode(Self.image) == json)
         #expect(try options.decode(Image.self, from: json) == Self.image)
@@ -120,8 +128,10 @@ struct JSONKeyFormatTests {
             enum Inner: CodingKey { case deepValue }
             init(_ value: Int) { deepValue = value }
             init(from decoder: any Decoder) throws {
-                deepValue = try decoder.container(keyedBy: Keys.self).nestedContainer(keyedBy: Inner.self, forKey: .outerKey)
-                    .decode(Int.self, forKey: .deepValue)
+                deepValue = try decoder.container(keyedBy: Keys.self).nestedContainer(
+                    keyedBy: Inner.self, forKey: .outerKey
+                )
+                .decode(Int.self, forKey: .deepValue)
             }
             func encode(to encoder: any Encoder) throws {
                 var outer = encoder.container(keyedBy: Keys.self)

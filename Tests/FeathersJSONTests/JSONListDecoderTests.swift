@@ -47,7 +47,8 @@ struct JSONListDecoderTests {
     @Test("throws for a record what decoding it alone throws, and goes on with the next")
     func errors() throws {
         try expectSame([
-            #"{"id":1,"tags":[]}"#, #"{"id":"2","tags":[]}"#, #"{"tags":[]}"#, "null", "[]", "1", #"{"id":3,"tags":[4]}"#,
+            #"{"id":1,"tags":[]}"#, #"{"id":"2","tags":[]}"#, #"{"tags":[]}"#, "null", "[]", "1",
+            #"{"id":3,"tags":[4]}"#,
             #"{"id":5,"tags":[],"author":{}}"#, #"{"id":6,"tags":[]}"#,
         ])
     }
@@ -66,10 +67,14 @@ struct JSONListDecoderTests {
     @Test("agrees with decoding alone for any records", arguments: 0..<5)
     func anyRecords(seed: UInt64) throws {
         var random = SeededGenerator(seed: 700 + seed)
-        let members = [#""id":1"#, #""tags":["a","b"]"#, #""textBody":"c""#, #""author":{"userName":"d"}"#, #""other":{"id":2}"#]
+        let members = [
+            #""id":1"#, #""tags":["a","b"]"#, #""textBody":"c""#, #""author":{"userName":"d"}"#, #""other":{"id":2}"#,
+        ]
         for _ in 0..<20 {
             let records = (0..<20).map { _ in
-                "{" + members.shuffled(using: &random).dropLast(Int.random(in: 0...2, using: &random)).joined(separator: ",") + "}"
+                "{"
+                    + members.shuffled(using: &random).dropLast(Int.random(in: 0...2, using: &random)).joined(
+                        separator: ",") + "}"
             }
             try expectSame(records)
         }
@@ -88,7 +93,9 @@ struct JSONListDecoderTests {
             }, decode: { $0.lowercased() })
         let decoder = JSONListDecoder(CodingOptions(keys: format))
         for id in 0..<100 {
-            let record: JSONValue = ["ID": .integer(Int64(id)), "TEXTBODY": "a", "AUTHOR": ["USERNAME": "b"], "TAGS": []]
+            let record: JSONValue = [
+                "ID": .integer(Int64(id)), "TEXTBODY": "a", "AUTHOR": ["USERNAME": "b"], "TAGS": [],
+            ]
             #expect(try decoder.decode(Record.self, from: record).id == id)
         }
         #expect(counter.count.load(ordering: .relaxed) == 5)

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Encoding models to JSONValue")
 struct JSONValueEncoderTests {
-    private func expectSameAsFoundation<T: Encodable>(_ model: T, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectSameAsFoundation<T: Encodable>(_ model: T, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .millisecondsSince1970
         let theirs = try JSONValue(parsing: encoder.encode(model))
@@ -53,7 +55,10 @@ struct JSONValueEncoderTests {
         #expect(try JSONValueEncoder().encode(record) == json)
         #expect(try JSONValueEncoder().encode(uuid) == .string(text))
         #expect(try JSONValueDecoder().decode(Record.self, from: json) == record)
-        #expect(try JSONValueDecoder().decode([UUID].self, from: [.string(text), .string(text.uppercased())]) == [uuid, uuid])
+        #expect(
+            try JSONValueDecoder().decode([UUID].self, from: [.string(text), .string(text.uppercased())]) == [
+                uuid, uuid,
+            ])
         #expect(try JSONValueDecoder().decode([UUID].self, from: [.string(text.uppercased())]) == [uuid])
     }
 
@@ -62,7 +67,9 @@ struct JSONValueEncoderTests {
         for milliseconds in [1_704_164_645_678.0, 1_704_164_645_001, 1_704_164_645_999, -1, 4_102_444_799_999, 1] {
             let date = Date(timeIntervalSince1970: milliseconds / 1000)
             let text = try JSONValueEncoder().encode(date)
-            #expect(try JSONValueDecoder().decode(Date.self, from: text).timeIntervalSince1970 == date.timeIntervalSince1970)
+            #expect(
+                try JSONValueDecoder().decode(Date.self, from: text).timeIntervalSince1970 == date.timeIntervalSince1970
+            )
         }
         let date = Date(timeIntervalSince1970: 1_704_164_645.678)
         #expect(try JSONValueEncoder().encode(["at": date]) == ["at": "2024-01-02T03:04:05.678Z"])
@@ -71,11 +78,13 @@ struct JSONValueEncoderTests {
     }
 
     @Test(
-        "A date that is none is refused, with the way to it, and the error can be printed", arguments: [Double.nan, .infinity, -.infinity])
+        "A date that is none is refused, with the way to it, and the error can be printed",
+        arguments: [Double.nan, .infinity, -.infinity])
     func refusesDatesThatAreNone(seconds: Double) throws {
         struct Refused: Error {}
         let own = JSONDateFormat.custom(encode: { _ in throw Refused() }, decode: { _ in throw Refused() })
-        for format in [JSONDateFormat.iso8601, .iso8601WithoutFraction, .millisecondsSince1970, .secondsSince1970, own] {
+        for format in [JSONDateFormat.iso8601, .iso8601WithoutFraction, .millisecondsSince1970, .secondsSince1970, own]
+        {
             let encoder = JSONValueEncoder(CodingOptions(dates: format))
             let error = try #require(throws: EncodingError.self) {
                 try encoder.encode(["at": [Date(timeIntervalSince1970: seconds)]])
@@ -111,7 +120,9 @@ struct JSONValueEncoderTests {
         #expect(try text(["a": Int128.min]) == #"{"a":-170141183460469231731687303715884105728}"#)
         #expect(try text(UInt128(1) << 64) == "18446744073709551616")
         #expect(try text(Decimal(string: "0.123456789012345678901234567890")) == "0.12345678901234567890123456789")
-        #expect(try text([Decimal(string: "12345678901234567890.10"), 12, Decimal(string: "-1.50")]) == "[12345678901234567890.1,12,-1.5]")
+        #expect(
+            try text([Decimal(string: "12345678901234567890.10"), 12, Decimal(string: "-1.50")])
+                == "[12345678901234567890.1,12,-1.5]")
         #expect(try text([Float(0.1), 16_777_216, 1e20]) == "[0.1,16777216,100000000000000000000]")
     }
 

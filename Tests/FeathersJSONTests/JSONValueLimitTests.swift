@@ -7,8 +7,10 @@ struct JSONValueLimitTests {
     @Test(
         "All values count, those in arrays and objects included, and nothing else",
         arguments: [
-            ("0", 1), ("\"a,b,[{\"", 1), ("[]", 1), ("[ ]", 1), ("{\n}", 1), ("[0]", 2), ("[0,0]", 3), ("[[],[]]", 3), ("[[0],[0]]", 5),
-            ("{\"a\":1,\"b\":{\"c\":[2,{}]}}", 6), ("[\"\\\",[,\", \"\\\\\",null]", 4), (" [ true , false , null , -1.5e3 ] ", 5),
+            ("0", 1), ("\"a,b,[{\"", 1), ("[]", 1), ("[ ]", 1), ("{\n}", 1), ("[0]", 2), ("[0,0]", 3), ("[[],[]]", 3),
+            ("[[0],[0]]", 5),
+            ("{\"a\":1,\"b\":{\"c\":[2,{}]}}", 6), ("[\"\\\",[,\", \"\\\\\",null]", 4),
+            (" [ true , false , null , -1.5e3 ] ", 5),
         ])
     func count(text: String, count: Int) throws {
         #expect(try JSONValue(parsing: text, maximumValues: count) == JSONValue(parsing: text))
@@ -27,7 +29,8 @@ struct JSONValueLimitTests {
         #expect(offset("[ [7] ]", 2) == 3)
         #expect(offset("  1", 0) == 2)
         #expect(
-            "\(JSONParsingError(reason: .tooManyValues(limit: 3), offset: 4))" == "Invalid JSON at byte 4: the text has more than 3 values")
+            "\(JSONParsingError(reason: .tooManyValues(limit: 3), offset: 4))"
+                == "Invalid JSON at byte 4: the text has more than 3 values")
     }
 
     @Test("Unless told otherwise it is 4 Mi, or one for each four bytes")
@@ -39,7 +42,9 @@ struct JSONValueLimitTests {
         (text[0], text[2 * count]) = (UInt8(ascii: "["), UInt8(ascii: "]"))
         let error = JSONParsingError(reason: .tooManyValues(limit: count), offset: 2 * count - 2)
         #expect(throws: error) { try JSONValue(parsing: text) }
-        #expect(JSONValueCount.defaultLimit(forBytes: 16 << 20) == count && JSONValueCount.defaultLimit(forBytes: 64 << 20) == 4 * count)
+        #expect(
+            JSONValueCount.defaultLimit(forBytes: 16 << 20) == count
+                && JSONValueCount.defaultLimit(forBytes: 64 << 20) == 4 * count)
         try text.withUnsafeBufferPointer { try JSONValueCount.check($0, limit: count + 1) }
     }
 }

@@ -10,7 +10,8 @@ struct NumberFuzzTests {
     private static let seed = Environment.seed ?? 1
 
     private static let types: [any (Decodable & Equatable & Sendable).Type] = [
-        Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Int128.self, UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self,
+        Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Int128.self, UInt.self, UInt8.self, UInt16.self,
+        UInt32.self, UInt64.self,
         UInt128.self, Double.self, Float.self, Decimal.self,
     ]
 
@@ -33,11 +34,15 @@ struct NumberFuzzTests {
                 #expect(ours == theirs, "\(text) as \(type): \(ours) instead of \(theirs ?? "an error")")
             }
         }
-        if Environment.count != nil { print("\(decoded) numbers are decoded, \(refused) are refused although JSONDecoder decodes them") }
+        if Environment.count != nil {
+            print("\(decoded) numbers are decoded, \(refused) are refused although JSONDecoder decodes them")
+        }
         #expect(decoded > Self.cases / 4 && refused < decoded / 20)
     }
 
-    private static func decode<T: Decodable & Equatable>(_ type: T.Type, _ text: String, _ value: JSONValue) -> (String?, String?) {
+    private static func decode<T: Decodable & Equatable>(_ type: T.Type, _ text: String, _ value: JSONValue) -> (
+        String?, String?
+    ) {
         let ours = try? JSONValueDecoder().decode([T].self, from: [value])
         let theirs = try? JSONDecoder().decode([T].self, from: Data("[\(text)]".utf8))
         if let ours, ours == theirs { return ("equal", "equal") }
@@ -92,7 +97,8 @@ private struct RandomNumbers {
         case 5:
             // Between two floats, where rounding twice is wrong.
             let float = Float.random(in: 0...1000, using: &random)
-            return ((Double(float) + Double(float.nextUp)) / 2).description + (Bool.random(using: &random) ? "" : digits(upTo: 3))
+            return ((Double(float) + Double(float.nextUp)) / 2).description
+                + (Bool.random(using: &random) ? "" : digits(upTo: 3))
         case 6: return digits(upTo: 20) + "." + fraction()
         default: return digits(upTo: 18) + (Bool.random(using: &random) ? "." + fraction() : "") + exponent()
         }
@@ -108,7 +114,9 @@ private struct RandomNumbers {
         return text.isEmpty ? "0" : String(text)
     }
 
-    private mutating func fraction() -> String { String((0..<Int.random(in: 1...25, using: &random)).map { _ in digit() }) }
+    private mutating func fraction() -> String {
+        String((0..<Int.random(in: 1...25, using: &random)).map { _ in digit() })
+    }
 
     /// Zeros often come in a row.
     private mutating func digit() -> Character {
@@ -117,14 +125,17 @@ private struct RandomNumbers {
 
     private mutating func exponent() -> String {
         let range = Bool.random(using: &random) ? 0...20 : 0...420
-        return (["e", "E", "e+", "e-", "E-"].randomElement(using: &random) ?? "e") + String(Int.random(in: range, using: &random))
+        return (["e", "E", "e+", "e-", "E-"].randomElement(using: &random) ?? "e")
+            + String(Int.random(in: range, using: &random))
     }
 
     /// The same number in another spelling.
     mutating func respelled(_ text: String) -> String {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
         let (mantissa, exponent) = (String(parts[0]), parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
-        if Bool.random(using: &random), !mantissa.contains("."), !mantissa.hasSuffix("0") { return "\(mantissa)000E\(exponent - 3)" }
+        if Bool.random(using: &random), !mantissa.contains("."), !mantissa.hasSuffix("0") {
+            return "\(mantissa)000E\(exponent - 3)"
+        }
         return mantissa + (mantissa.contains(".") ? "00" : ".0") + "e\(exponent)"
     }
 }

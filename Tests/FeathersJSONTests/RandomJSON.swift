@@ -42,6 +42,8 @@ struct RandomJSON {
         ]
         let isPlain = Bool.random(using: &random)
         return String(
-            (0..<Int.random(in: 0..<24, using: &random)).map { _ in isPlain ? "x" : alphabet.randomElement(using: &random) ?? "a" })
+            (0..<Int.random(in: 0..<24, using: &random)).map { _ in
+                isPlain ? "x" : alphabet.randomElement(using: &random) ?? "a"
+            })
     }
 }

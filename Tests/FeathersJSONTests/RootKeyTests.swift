@@ -19,11 +19,20 @@ struct RootKeyTests {
         "that lead nowhere say where the way ends and what is there, never values",
         arguments: [
             (["people"], "the root key 'people' is missing at the top level; found an object with the keys 'data'"),
-            (["data", "user"], "the root key 'user' is missing at 'data'; found an object with the keys 'people', '5', 'none'"),
+            (
+                ["data", "user"],
+                "the root key 'user' is missing at 'data'; found an object with the keys 'people', '5', 'none'"
+            ),
             (["data", "people", 2], "the root index 2 is missing at 'data.people'; found an array of length 2"),
             (["data", "people", -1], "the root index -1 is missing at 'data.people'; found an array of length 2"),
-            (["data", "people", "name"], "the root key 'name' is missing at 'data.people'; found an array of length 2"),
-            (["data", 0], "the root index 0 is missing at 'data'; found an object with the keys 'people', '5', 'none'"),
+            (
+                ["data", "people", "name"],
+                "the root key 'name' is missing at 'data.people'; found an array of length 2"
+            ),
+            (
+                ["data", 0],
+                "the root index 0 is missing at 'data'; found an object with the keys 'people', '5', 'none'"
+            ),
             (["data", "5", "x"], "the root key 'x' is missing at 'data.5'; found a string"),
             (["data", "none", "x"], "the root key 'x' is missing at 'data.none'; found null"),
             (["data", "people", 0, "name", 0], "the root index 0 is missing at 'data.people.0.name'; found a string"),

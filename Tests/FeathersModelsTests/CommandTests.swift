@@ -15,20 +15,24 @@ struct CommandTests {
 
         func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
             let isAllowed = token == nil || request.headers["Authorization"] == token.map { "Bearer \($0)" }
-            return HTTPResponse(status: isAllowed ? 200 : 401, body: isAllowed ? Array(text.utf8) : [], url: request.url)
+            return HTTPResponse(
+                status: isAllowed ? 200 : 401, body: isAllowed ? Array(text.utf8) : [], url: request.url)
         }
     }
 
     private let folder = FileManager.default.temporaryDirectory.appending(path: "models-\(UUID().uuidString)")
 
-    private func file(_ name: String) throws -> String { try String(contentsOf: folder.appending(path: name), encoding: .utf8) }
+    private func file(_ name: String) throws -> String {
+        try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+    }
 
     @Test(
         "wrong arguments are refused, and secrets in them never repeated",
         arguments: [
             [], ["--from", "a"], ["--output", "b"], ["--from", "a", "--sample", "http://b", "--output", "c"],
             ["--sample", "http://b", "--output", "c"],
-            ["--from", "a", "--output", "b", "service"], ["--sample", "nowhere", "--output", "c", "d"], ["--nonsense=secret"],
+            ["--from", "a", "--output", "b", "service"], ["--sample", "nowhere", "--output", "c", "d"],
+            ["--nonsense=secret"],
             ["--header", "secret", "--from", "a", "--output", "b"], ["--from"],
         ])
     func wrong(_ arguments: [String]) {
@@ -39,7 +43,8 @@ struct CommandTests {
     @Test("arguments may be pairs")
     func pairs() throws {
         let arguments = try Arguments.read(["--from=-", "--output=Models", "--check", "--header=X: y: z"])
-        let expected = Arguments(source: .standardInput, output: "Models", headers: [.init(name: "X", value: "y: z")], isCheck: true)
+        let expected = Arguments(
+            source: .standardInput, output: "Models", headers: [.init(name: "X", value: "y: z")], isCheck: true)
         #expect(arguments == expected)
     }
 
@@ -51,11 +56,15 @@ struct CommandTests {
         let arguments = ["--from", "https://user:s3cret@example.com/swagger.json?key=s3cret", "--output", folder.path]
         #expect(await FeathersModelsCommand.run(arguments, client: server) == ExitCode.unavailable)
         #expect(await FeathersModelsCommand.run(arguments + ["--token", "s3cret"], client: server) == ExitCode.success)
-        #expect(try file("Message.swift").hasPrefix("// Written by feathers-models from https://example.com/swagger.json.\n"))
+        #expect(
+            try file("Message.swift").hasPrefix(
+                "// Written by feathers-models from https://example.com/swagger.json.\n"))
         #expect(try !file("Message.swift").contains("s3cret"))
     }
 
-    @Test("a second run changes nothing, a file written by hand stays, and --check ends with 1 when the document has moved on")
+    @Test(
+        "a second run changes nothing, a file written by hand stays, and --check ends with 1 when the document has moved on"
+    )
     func runs() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let chat = Corpus.folder.appending(path: "Corpus/chat.json").path
@@ -64,14 +73,17 @@ struct CommandTests {
         let mine = folder.appending(path: "Message+Mine.swift")
         try Data("extension Message {}".utf8).write(to: mine)
         let date = {
-            try FileManager.default.attributesOfItem(atPath: folder.appending(path: "User.swift").path)[.modificationDate] as? Date
+            try FileManager.default.attributesOfItem(atPath: folder.appending(path: "User.swift").path)[
+                .modificationDate] as? Date
         }
         let before = try date()
         #expect(await FeathersModelsCommand.run(arguments + ["--check"]) == ExitCode.success)
         #expect(await FeathersModelsCommand.run(arguments) == ExitCode.success)
         #expect(try date() == before)
         let shop = Corpus.folder.appending(path: "Corpus/shop.json").path
-        #expect(await FeathersModelsCommand.run(["--from", shop, "--output", folder.path, "--check"]) == ExitCode.difference)
+        #expect(
+            await FeathersModelsCommand.run(["--from", shop, "--output", folder.path, "--check"]) == ExitCode.difference
+        )
         #expect(await FeathersModelsCommand.run(["--from", shop, "--output", folder.path]) == ExitCode.success)
         #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "User.swift").path))
         #expect(try String(contentsOf: mine, encoding: .utf8) == "extension Message {}")
@@ -80,7 +92,9 @@ struct CommandTests {
         #expect(try file("Order.swift") == "struct Order {}")
     }
 
-    @Test("a document without services removes nothing", arguments: ["{}", "not JSON", "{\"openapi\": \"3.0.0\", \"paths\": {}}"])
+    @Test(
+        "a document without services removes nothing",
+        arguments: ["{}", "not JSON", "{\"openapi\": \"3.0.0\", \"paths\": {}}"])
     func nothing(_ text: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let chat = Corpus.folder.appending(path: "Corpus/chat.json").path
@@ -98,7 +112,9 @@ struct CommandTests {
         let document = url.appending(path: "swagger.json").absoluteString
         #expect(await FeathersModelsCommand.run(["--from", document, "--output", folder.path]) == ExitCode.success)
         #expect(try file("Message.swift").contains("    var pinned: Presence<Bool> = .absent\n"))
-        #expect(await FeathersModelsCommand.run(["--sample", url.absoluteString, "--output", folder.path, "users"]) == ExitCode.success)
+        #expect(
+            await FeathersModelsCommand.run(["--sample", url.absoluteString, "--output", folder.path, "users"])
+                == ExitCode.success)
         #expect(try file("User.swift").contains("    var email: String\n"))
         #expect(try file("Todo.swift").contains("enum Priority"))
     }
@@ -117,15 +133,22 @@ struct CommandTests {
             let printed = try output.fileHandleForReading.readToEnd() ?? Data()
             let complaints = try errors.fileHandleForReading.readToEnd() ?? Data()
             process.waitUntilExit()
-            return (process.terminationStatus, String(decoding: printed, as: UTF8.self), String(decoding: complaints, as: UTF8.self))
+            return (
+                process.terminationStatus, String(decoding: printed, as: UTF8.self),
+                String(decoding: complaints, as: UTF8.self)
+            )
         }
     }
 
-    @Test("in a shell, a document comes by a pipe and is checked by another", .inTurn, .enabled(if: !TestBackend.isSkipped))
+    @Test(
+        "in a shell, a document comes by a pipe and is checked by another", .inTurn,
+        .enabled(if: !TestBackend.isSkipped))
     func standardInput() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let written = try await shell(#"cat "$2" | "$1" --from - --output "$3""#)
-        #expect(written.code == 0 && written.output == "2 services, 2 files written, 0 removed in \(folder.path).\n", "\(written)")
+        #expect(
+            written.code == 0 && written.output == "2 services, 2 files written, 0 removed in \(folder.path).\n",
+            "\(written)")
         #expect(try file("Message.swift").hasPrefix("// Written by feathers-models from standard input.\n"))
         let same = try await shell(#"cat "$2" | "$1" --from - --output "$3" --check"#)
         #expect(same.code == 0 && same.output == "\(folder.path) is up to date.\n", "\(same)")
@@ -135,11 +158,15 @@ struct CommandTests {
         #expect(nothing.code == 65 && nothing.errors.hasPrefix("standard input is not JSON: "), "\(nothing)")
     }
 
-    @Test("in a shell, a protected document is read by a token or by a header", .inTurn, .enabled(if: !TestBackend.isSkipped))
+    @Test(
+        "in a shell, a protected document is read by a token or by a header", .inTurn,
+        .enabled(if: !TestBackend.isSkipped))
     func protected() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let refused = try await shell(#""$1" --from "$4/protected/swagger.json" --output "$3""#)
-        #expect(refused.code == 69 && refused.errors.contains("Pass '--token' or '--header' if it is protected."), "\(refused)")
+        #expect(
+            refused.code == 69 && refused.errors.contains("Pass '--token' or '--header' if it is protected."),
+            "\(refused)")
         let read = try await shell(#""$1" --from "$4/protected/swagger.json" --token docs-token --output "$3""#)
         #expect(read.code == 0, "\(read)")
         let header = #"--header 'Authorization: Bearer docs-token'"#

@@ -10,7 +10,9 @@ struct MutationTests {
         let document = try Corpus.document(name)
         for _ in 0..<40 {
             let damaged = Self.damaged(document.json, &chance)
-            let output = ModelGenerator(origin: "test").generate(from: [SchemaSource(name: document.name, json: damaged)])
+            let output = ModelGenerator(origin: "test").generate(from: [
+                SchemaSource(name: document.name, json: damaged)
+            ])
             for (file, text) in output.files {
                 // A name is one of Swift's, and leads to no other folder.
                 #expect(file.allSatisfy { $0.isLetter || $0.isNumber || $0 == "." })
@@ -22,7 +24,8 @@ struct MutationTests {
     /// The document with some of its values replaced by others of it.
     static func damaged(_ json: JSONValue, _ chance: inout Chance) -> JSONValue {
         let odd: [JSONValue] = [
-            nil, 1, "string", [], [:], ["$ref": "#"], ["$ref": "#/components"], true, ["type": ["array", "object", "null"]],
+            nil, 1, "string", [], [:], ["$ref": "#"], ["$ref": "#/components"], true,
+            ["type": ["array", "object", "null"]],
         ]
         if chance.next(200) == 0 { return odd[chance.next(odd.count)] }
         switch json {

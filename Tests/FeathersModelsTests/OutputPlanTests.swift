@@ -9,12 +9,16 @@ struct OutputPlanTests {
     @Test("nothing, if the models are the same, wherever they are from")
     func same() {
         let fromElsewhere = ours.replacing("from a", with: "from b")
-        #expect(OutputPlan(files: ["Message.swift": fromElsewhere], present: ["Message.swift": ours, "Mine.swift": "let x = 1"]).isEmpty)
+        #expect(
+            OutputPlan(
+                files: ["Message.swift": fromElsewhere], present: ["Message.swift": ours, "Mine.swift": "let x = 1"]
+            ).isEmpty)
     }
 
     @Test("files of ours are written and removed, and a person can read why")
     func changes() {
-        let plan = OutputPlan(files: ["Message.swift": moved, "New.swift": ours], present: ["Message.swift": ours, "Old.swift": ours])
+        let plan = OutputPlan(
+            files: ["Message.swift": moved, "New.swift": ours], present: ["Message.swift": ours, "Old.swift": ours])
         #expect(plan.written.map(\.name) == ["Message.swift", "New.swift"])
         #expect(plan.removed == ["Old.swift"])
         #expect(
@@ -29,7 +33,9 @@ struct OutputPlanTests {
                 """)
     }
 
-    @Test("a file that was written by hand is neither overwritten nor removed", arguments: ["Message.swift", "message.swift"])
+    @Test(
+        "a file that was written by hand is neither overwritten nor removed",
+        arguments: ["Message.swift", "message.swift"])
     func handWritten(_ name: String) {
         let plan = OutputPlan(files: ["Message.swift": ours], present: [name: "struct Message {}", "Other.swift": ""])
         #expect(plan.refused == [name])
@@ -39,7 +45,8 @@ struct OutputPlanTests {
     @Test("guesses leave other services' files, and files that differ in comments alone")
     func samples() {
         let counted = ours.replacing("    var", with: "    /// In 9 of 10 records.\n    var")
-        let plan = OutputPlan(files: ["Message.swift": counted], present: ["Message.swift": ours, "Old.swift": ours], isSample: true)
+        let plan = OutputPlan(
+            files: ["Message.swift": counted], present: ["Message.swift": ours, "Old.swift": ours], isSample: true)
         #expect(plan.isEmpty)
     }
 }

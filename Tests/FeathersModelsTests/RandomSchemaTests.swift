@@ -17,7 +17,9 @@ struct RandomSchemaTests {
             let name = "model\(index)x"
             let schema = RandomSchema.object(fields, &chance)
             schemas[name] = replaced(schema, with: "#/components/schemas/\(name)")
-            let answer: JSONValue = ["200": ["content": ["application/json": ["schema": ["$ref": "#/components/schemas/\(name)"]]]]]
+            let answer: JSONValue = [
+                "200": ["content": ["application/json": ["schema": ["$ref": "#/components/schemas/\(name)"]]]]
+            ]
             paths["/\(name)/{id}"] = ["get": ["responses": answer]]
         }
         return ["openapi": "3.0.3", "paths": .object(paths), "components": ["schemas": .object(schemas)]]
@@ -40,7 +42,11 @@ struct RandomSchemaTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var running = 0
             while let (seed, size) = batches.next() {
-                if running == ProcessInfo.processInfo.activeProcessorCount { try await group.next() } else { running += 1 }
+                if running == ProcessInfo.processInfo.activeProcessorCount {
+                    try await group.next()
+                } else {
+                    running += 1
+                }
                 group.addTask { try await Self.check(size, seed) }
             }
             try await group.waitForAll()
@@ -51,14 +57,17 @@ struct RandomSchemaTests {
     private static func check(_ size: Int, _ seed: UInt64) async throws {
         var chance = Chance(seed: seed)
         let records = (0..<size).map { _ in RandomSchema.fields(&chance, depth: 3) }
-        let output = ModelGenerator(origin: "test").generate(from: [SchemaSource(name: "random.json", json: document(records, &chance))])
+        let output = ModelGenerator(origin: "test").generate(from: [
+            SchemaSource(name: "random.json", json: document(records, &chance))
+        ])
         #expect(output.warnings == [], "seed \(seed)")
         #expect(output.services.count == size)
         var cases: [ModelProgram.Case] = []
         for (index, fields) in records.enumerated() {
             let type = "Model\(index)x"
             for _ in 0..<20 {
-                cases.append(ModelProgram.Case(type: type, value: RandomSchema.valid(fields, &chance, fields), isValid: true))
+                cases.append(
+                    ModelProgram.Case(type: type, value: RandomSchema.valid(fields, &chance, fields), isValid: true))
                 guard let invalid = RandomSchema.invalid(fields, &chance) else { continue }
                 cases.append(ModelProgram.Case(type: type, value: invalid, isValid: false))
             }
@@ -69,11 +78,15 @@ struct RandomSchemaTests {
         print("seed \(seed): \(size) random schemas, \(all.count) values; compiled and linked in \(result.compiling)")
     }
 
-    @Test("of the known documents compile without a warning: public or not, and isolated to the main actor", arguments: Corpus.names)
+    @Test(
+        "of the known documents compile without a warning: public or not, and isolated to the main actor",
+        arguments: Corpus.names)
     func corpus(_ name: String) async throws {
         for (isPublic, isolation) in [(false, nil), (true, nil), (false, "MainActor")] {
             let files = try Corpus.output(name, isPublic: isPublic).files
-            let result = try await SiblingProgram.onThread { try ModelProgram.complaints(files, types: [], [], isolation: isolation) }
+            let result = try await SiblingProgram.onThread {
+                try ModelProgram.complaints(files, types: [], [], isolation: isolation)
+            }
             #expect(result.lines == [], "\(result.lines.prefix(20).joined(separator: "\n"))")
         }
     }

@@ -8,7 +8,8 @@ struct RecordSamplerTests {
     func guess() throws {
         let records: [JSONValue] = (0..<30).map { number in
             var record: JSONValue = [
-                "id": .integer(Int64(number)), "at": "2024-01-02T03:04:05.678Z", "state": number % 2 == 0 ? "open" : "done", "score": 1,
+                "id": .integer(Int64(number)), "at": "2024-01-02T03:04:05.678Z",
+                "state": number % 2 == 0 ? "open" : "done", "score": 1,
                 "tags": ["a"], "place": ["city": "Rome"], "gone": nil,
             ]
             if number == 3 { record["score"] = 1.5 }
@@ -21,7 +22,8 @@ struct RecordSamplerTests {
         let text = try #require(ModelGenerator(origin: "records").generate(from: [source]).files["TaskRecord.swift"])
         #expect(text.contains("    var at: Date\n"))
         #expect(text.contains("    var score: Double\n"))
-        #expect(text.contains("    /// Unsure: perhaps an enumeration, of \"done\", \"open\".\n    var state: String\n"))
+        #expect(
+            text.contains("    /// Unsure: perhaps an enumeration, of \"done\", \"open\".\n    var state: String\n"))
         #expect(text.contains("    /// In 20 of 30 records. Null in 10.\n    var note: String?\n"))
         #expect(text.contains("    var tags: [String]\n"))
         #expect(text.contains("        var city: String\n"))

@@ -17,7 +17,10 @@ struct RecursiveSchemaTests {
             Corpus.object(["field": ["type": "string"]], required: ["field"]),
         ]
         let text = try Self.files(["Rule": ["anyOf": alternatives]])
-        #expect(text.contains("indirect enum Rule: Codable, Hashable, Sendable, ServiceValue {\n    case option1(Option1)\n"), "\(text)")
+        #expect(
+            text.contains(
+                "indirect enum Rule: Codable, Hashable, Sendable, ServiceValue {\n    case option1(Option1)\n"),
+            "\(text)")
         #expect(text.contains("        var not: Rule\n"))
         #expect(text.contains("        var field: String\n"))
     }
@@ -26,7 +29,8 @@ struct RecursiveSchemaTests {
     func constants() throws {
         let text = try Self.files([
             "Rule": ["oneOf": [Corpus.reference("And"), Corpus.reference("Leaf")]],
-            "And": Corpus.object(["left": Corpus.reference("Rule"), "op": ["const": "and"]], required: ["left", "op"]),
+            "And": Corpus.object(
+                ["left": Corpus.reference("Rule"), "op": ["const": "and"]], required: ["left", "op"]),
             "Leaf": Corpus.object(["op": ["const": "leaf"], "field": ["type": "string"]], required: ["op", "field"]),
         ])
         #expect(text.contains("Sendable, ServiceValue {\n    case and(And)\n    case leaf(Leaf)\n"), "\(text)")
@@ -53,7 +57,8 @@ struct RecursiveSchemaTests {
         let text = try Self.files([
             "Rule": [
                 "oneOf": [
-                    Corpus.object(["left": Corpus.reference("Alias"), "op": ["const": "and"]], required: ["left", "op"]),
+                    Corpus.object(
+                        ["left": Corpus.reference("Alias"), "op": ["const": "and"]], required: ["left", "op"]),
                     Corpus.object(["op": ["const": "leaf"], "next": Corpus.reference("Alias")], required: ["op"]),
                 ]
             ],
@@ -70,7 +75,8 @@ struct RecursiveSchemaTests {
         var schemas = JSONValue.object(JSONObject(names.map { ($0, circle) }))
         schemas["Rule"] = [
             "oneOf": [
-                Corpus.object(["circle": Corpus.reference("Circle0"), "op": ["const": "and"]], required: ["circle", "op"]),
+                Corpus.object(
+                    ["circle": Corpus.reference("Circle0"), "op": ["const": "and"]], required: ["circle", "op"]),
                 Corpus.object(["op": ["const": "leaf"]], required: ["op"]),
             ]
         ]
@@ -78,7 +84,9 @@ struct RecursiveSchemaTests {
         #expect(output.warnings.contains { $0.message == "the schema refers to itself without end" })
         let text = try #require(output.files["Thing.swift"])
         #expect(
-            text.contains("    /// `JSONValue`, since the schema refers to itself without end.\n        var circle: JSONValue\n"), "\(text)"
+            text.contains(
+                "    /// `JSONValue`, since the schema refers to itself without end.\n        var circle: JSONValue\n"),
+            "\(text)"
         )
     }
 
@@ -95,18 +103,29 @@ struct RecursiveSchemaTests {
     @Test("alternatives that each join the schema they are alternatives of are JSON, in little time")
     func base() throws {
         let kinds = ["A", "B", "C"]
-        var schemas: JSONValue = ["Rule": ["properties": ["name": ["type": "string"]], "oneOf": .array(kinds.map(Corpus.reference))]]
-        for kind in kinds { schemas[kind] = ["allOf": [Corpus.reference("Rule"), Corpus.object([kind: ["type": "string"]])]] }
+        var schemas: JSONValue = [
+            "Rule": ["properties": ["name": ["type": "string"]], "oneOf": .array(kinds.map(Corpus.reference))]
+        ]
+        for kind in kinds {
+            schemas[kind] = ["allOf": [Corpus.reference("Rule"), Corpus.object([kind: ["type": "string"]])]]
+        }
         let output = Corpus.files(Corpus.object(["rule": Corpus.reference("Rule")]), others: schemas)
         #expect(output.warnings.map(\.message) == ["the schema refers to itself without end"])
         let text = try #require(output.files["Thing.swift"])
-        #expect(text.contains("    /// `JSONValue`, since the schema refers to itself without end.\n    var rule: JSONValue?\n"), "\(text)")
+        #expect(
+            text.contains(
+                "    /// `JSONValue`, since the schema refers to itself without end.\n    var rule: JSONValue?\n"),
+            "\(text)")
     }
 
     @Test("a list that `allOf` joins with itself in its elements is a list of JSON, with the reason")
     func list() throws {
         let rule = Corpus.reference("Rule")
-        let text = try Self.files(["Rule": ["type": "array", "items": ["allOf": [["type": "array", "items": rule], rule]]]])
-        #expect(text.contains("    /// `JSONValue`, since the schema contains itself.\n    var rule: [[JSONValue]]?\n"), "\(text)")
+        let text = try Self.files([
+            "Rule": ["type": "array", "items": ["allOf": [["type": "array", "items": rule], rule]]]
+        ])
+        #expect(
+            text.contains("    /// `JSONValue`, since the schema contains itself.\n    var rule: [[JSONValue]]?\n"),
+            "\(text)")
     }
 }

@@ -10,11 +10,14 @@ struct SchemaTests {
     @Test(
         "a property of each kind has Swift's type for it",
         arguments: [
-            (["type": "string"], "String"), (["type": "integer"], "Int"), (["type": "integer", "format": "int64"], "Int64"),
-            (["type": "number"], "Double"), (["type": "number", "format": "float"], "Float"), (["type": "boolean"], "Bool"),
+            (["type": "string"], "String"), (["type": "integer"], "Int"),
+            (["type": "integer", "format": "int64"], "Int64"),
+            (["type": "number"], "Double"), (["type": "number", "format": "float"], "Float"),
+            (["type": "boolean"], "Bool"),
             (["type": "string", "format": "date-time"], "Date"), (["type": "string", "format": "uuid"], "UUID"),
             (["type": "string", "format": "uri"], "URL"), (["type": "string", "format": "byte"], "Data"),
-            (["type": "string", "format": "binary"], "Data"), (["type": "integer", "format": "int32"], "Int32"), (["type": "Date"], "Date"),
+            (["type": "string", "format": "binary"], "Data"), (["type": "integer", "format": "int32"], "Int32"),
+            (["type": "Date"], "Date"),
             (["type": "array", "items": ["type": "string"]], "[String]"),
             (["type": "array", "items": ["type": "string", "nullable": true]], "[String?]"),
             (["type": "object", "additionalProperties": ["type": "integer"]], "[String: Int]"),
@@ -23,9 +26,13 @@ struct SchemaTests {
             (["allOf": [["type": "string"], ["minLength": 3]]], "String"),
             (["anyOf": [["type": "integer"], ["type": "number"]]], "Double"),
             (["anyOf": [["type": "string", "objectid": true], ["type": "object", "properties": [:]]]], "String"),
-            (["enum": [1, 2]], "Int"), (["const": true], "Bool"), ([:], "JSONValue"), (["enum": ["a", 1]], "JSONValue"),
+            (["enum": [1, 2]], "Int"), (["const": true], "Bool"), ([:], "JSONValue"),
+            (["enum": ["a", 1]], "JSONValue"),
             (["allOf": [["type": "string"], ["required": ["a"]]]], "String"),
-            (["allOf": [["type": "object", "additionalProperties": ["type": "integer"]], ["required": ["a"]]]], "[String: Int]"),
+            (
+                ["allOf": [["type": "object", "additionalProperties": ["type": "integer"]], ["required": ["a"]]]],
+                "[String: Int]"
+            ),
         ] as [(JSONValue, String)])
     func types(_ schema: JSONValue, _ type: String) throws {
         let output = Corpus.files(["type": "object", "required": ["it"], "properties": ["it": schema]])
@@ -37,11 +44,14 @@ struct SchemaTests {
     @Test(
         "each way to allow null makes a property that is sent as null if it is required",
         arguments: [
-            ["type": "string", "nullable": true], ["type": ["string", "null"]], ["anyOf": [["type": "string"], ["type": "null"]]],
+            ["type": "string", "nullable": true], ["type": ["string", "null"]],
+            ["anyOf": [["type": "string"], ["type": "null"]]],
             ["oneOf": [["type": "string"], ["const": nil]]], ["allOf": [["type": "string"]], "nullable": true],
         ] as [JSONValue])
     func nullable(_ schema: JSONValue) throws {
-        let output = Corpus.files(["type": "object", "required": ["it"], "properties": ["it": schema, "other": schema]])
+        let output = Corpus.files([
+            "type": "object", "required": ["it"], "properties": ["it": schema, "other": schema],
+        ])
         let text = try #require(output.files["Thing.swift"])
         #expect(text.contains("    @Nullable var it: String?\n    var other: String?\n"))
         #expect(text.contains("    var it: Presence<String> = .absent\n"))
@@ -52,9 +62,17 @@ struct SchemaTests {
         arguments: [
             ["allOf": [Corpus.reference("Base"), ["required": ["name"]]]],
             ["allOf": [Corpus.reference("Base"), Corpus.reference("Named")]],
-            ["allOf": [["allOf": [["required": ["name"]], Corpus.reference("Base")]], Corpus.object(["other": ["type": "string"]])]],
+            [
+                "allOf": [
+                    ["allOf": [["required": ["name"]], Corpus.reference("Base")]],
+                    Corpus.object(["other": ["type": "string"]]),
+                ]
+            ],
             ["type": "object", "required": ["name"], "allOf": [Corpus.reference("Base")]],
-            ["type": "object", "required": ["name"], "allOf": [Corpus.reference("Base"), Corpus.object(["other": ["type": "string"]])]],
+            [
+                "type": "object", "required": ["name"],
+                "allOf": [Corpus.reference("Base"), Corpus.object(["other": ["type": "string"]])],
+            ],
         ] as [JSONValue])
     func requiredBesideReferences(_ schema: JSONValue) throws {
         let base = Corpus.object(["name": ["type": "string"], "age": ["type": "integer"]])
@@ -68,8 +86,12 @@ struct SchemaTests {
     func requiredBesideAlternatives() throws {
         let text: JSONValue = ["type": "string"]
         for (required, isUnion) in [(["a"], true), ([], false)] as [(JSONValue, Bool)] {
-            let alternatives: JSONValue = ["oneOf": [Corpus.object(["a": text], required: required), Corpus.object(["b": text])]]
-            let all: JSONValue = [Corpus.object(["id": text]), alternatives, ["required": ["id"]], ["required": isUnion ? ["id"] : ["a"]]]
+            let alternatives: JSONValue = [
+                "oneOf": [Corpus.object(["a": text], required: required), Corpus.object(["b": text])]
+            ]
+            let all: JSONValue = [
+                Corpus.object(["id": text]), alternatives, ["required": ["id"]], ["required": isUnion ? ["id"] : ["a"]],
+            ]
             let output = try #require(Corpus.files(Corpus.object(["it": ["allOf": all]])).files["Thing.swift"])
             #expect(output.contains("    var it: \(isUnion ? "It" : "JSONValue")?\n"), "\(output)")
             #expect(output.ranges(of: "var id: String\n").count == (isUnion ? 2 : 0), "\(output)")
@@ -90,7 +112,8 @@ struct SchemaTests {
         let base = Corpus.object(["name": ["type": "string"]], required: ["name"])
         for (name, schema) in [("Base", base), ("State", ["enum": ["on", "off"]])] as [(String, JSONValue)] {
             let output = Corpus.files(
-                Corpus.object(["it": ["allOf": [Corpus.reference(name), ["required": ["name"]]]]]), others: [name: schema])
+                Corpus.object(["it": ["allOf": [Corpus.reference(name), ["required": ["name"]]]]]),
+                others: [name: schema])
             #expect(try #require(output.files["Thing.swift"]).contains("    var it: \(name)?\n"))
         }
     }
@@ -104,7 +127,9 @@ struct SchemaTests {
         zip[mark] = true
         var other = Corpus.object(["zip": zip], required: ["zip"])
         let output = Corpus.files(
-            Corpus.object(["sender": Corpus.object(["address": address]), "receiver": Corpus.object(["address": other])]))
+            Corpus.object([
+                "sender": Corpus.object(["address": address]), "receiver": Corpus.object(["address": other]),
+            ]))
         let text = try #require(output.files["Thing.swift"])
         #expect(text.ranges(of: "struct Address: ").count == 2, "\(text)")
         #expect(text.contains("            var zip: String\n") && text.contains("            \(written)\n"), "\(text)")
@@ -112,7 +137,9 @@ struct SchemaTests {
         other = address
         other[mark] = true
         let shared = Corpus.files(
-            Corpus.object(["sender": Corpus.object(["address": address]), "receiver": Corpus.object(["address": other])]))
+            Corpus.object([
+                "sender": Corpus.object(["address": address]), "receiver": Corpus.object(["address": other]),
+            ]))
         #expect(try #require(shared.files["Thing.swift"]).ranges(of: "struct Address: ").count == 1)
     }
 
@@ -120,7 +147,8 @@ struct SchemaTests {
     func recursion() throws {
         let other: JSONValue = ["type": "object", "properties": ["back": ["$ref": "#/components/schemas/things"]]]
         let output = Corpus.files(
-            ["type": "object", "properties": ["other": ["$ref": "#/components/schemas/other"]]], others: ["other": other])
+            ["type": "object", "properties": ["other": ["$ref": "#/components/schemas/other"]]],
+            others: ["other": other])
         let text = try #require(output.files["Thing.swift"])
         #expect(text.contains("@Indirect var other: Other? = nil"))
         #expect(text.contains("@Indirect var back: Thing? = nil"))
@@ -169,8 +197,11 @@ struct SchemaTests {
         #expect(text.contains("    var it: It?\n"))
         #expect(
             text.contains(
-                "case low\n        case veryHigh\n        /// A value that the schema does not list.\n        case unknown(Int)\n"))
-        #expect(text.contains("case 0: .low\n                case -5: .veryHigh\n                default: .unknown(rawValue)\n"))
+                "case low\n        case veryHigh\n        /// A value that the schema does not list.\n        case unknown(Int)\n"
+            ))
+        #expect(
+            text.contains(
+                "case 0: .low\n                case -5: .veryHigh\n                default: .unknown(rawValue)\n"))
     }
 
     @Test("readOnly properties are the server's alone, writeOnly ones are never in a record")
@@ -178,7 +209,8 @@ struct SchemaTests {
         let output = Corpus.files([
             "type": "object", "required": ["id", "at", "secret"],
             "properties": [
-                "id": ["type": "integer"], "at": ["type": "string", "readOnly": true], "secret": ["type": "string", "writeOnly": true],
+                "id": ["type": "integer"], "at": ["type": "string", "readOnly": true],
+                "secret": ["type": "string", "writeOnly": true],
             ],
         ])
         let text = try #require(output.files["Thing.swift"])
@@ -191,7 +223,11 @@ struct SchemaTests {
     func codingKeys() throws {
         let output = Corpus.files(
             ["type": "object", "properties": ["text": ["type": "string"]]],
-            others: ["thingsData": ["type": "object", "properties": ["text": ["type": "string"], "house_number": ["type": "integer"]]]])
+            others: [
+                "thingsData": [
+                    "type": "object", "properties": ["text": ["type": "string"], "house_number": ["type": "integer"]],
+                ]
+            ])
         let text = try #require(output.files["Thing.swift"])
         #expect(text.contains("    enum CodingKeys: String, CodingKey {\n        case text\n    }\n"), "\(text)")
         let keys = "        case text\n        case houseNumber = \"house_number\"\n    }\n"
@@ -208,7 +244,9 @@ struct SchemaTests {
         let sources = [
             SchemaSource(
                 name: "things.json",
-                json: ["type": "object", "properties": ["text": ["type": "string"], "houseNumber": ["type": "integer"]]]),
+                json: [
+                    "type": "object", "properties": ["text": ["type": "string"], "houseNumber": ["type": "integer"]],
+                ]),
             SchemaSource(
                 name: "things.query.json",
                 json: ["type": "object", "properties": .object(JSONObject(names.map { ($0, ["type": "string"]) }))]),
@@ -222,15 +260,19 @@ struct SchemaTests {
     @Test("JSON Schema files are services by their paths, with the schemas of their data beside them")
     func files() throws {
         let record: JSONValue = [
-            "$id": "Message", "type": "object", "required": ["id"], "properties": ["id": ["type": "integer"], "user": ["$ref": "User"]],
+            "$id": "Message", "type": "object", "required": ["id"],
+            "properties": ["id": ["type": "integer"], "user": ["$ref": "User"]],
         ]
         let sources = [
             SchemaSource(name: "messages.json", json: record),
             SchemaSource(
-                name: "messages.data.json", json: ["$id": "MessageData", "type": "object", "properties": ["text": ["type": "string"]]]),
+                name: "messages.data.json",
+                json: ["$id": "MessageData", "type": "object", "properties": ["text": ["type": "string"]]]),
             SchemaSource(
                 name: "api/users.json",
-                json: ["$id": "User", "type": "object", "properties": ["email": ["type": "string"]], "required": ["email"]]),
+                json: [
+                    "$id": "User", "type": "object", "properties": ["email": ["type": "string"]], "required": ["email"],
+                ]),
         ]
         let output = ModelGenerator(origin: "schemas").generate(from: sources)
         #expect(output.services == ["api/users", "messages"])
@@ -238,6 +280,7 @@ struct SchemaTests {
         let message = try #require(output.files["Message.swift"])
         #expect(message.contains("    var user: User?"))
         #expect(message.contains("struct MessageData: \(Self.value) {\n    var text: String?\n}\n"))
-        #expect(try #require(output.files["User.swift"]).contains("static var users: Self { Self(path: \"api/users\") }"))
+        #expect(
+            try #require(output.files["User.swift"]).contains("static var users: Self { Self(path: \"api/users\") }"))
     }
 }

@@ -10,7 +10,8 @@ struct SpeedTests {
     func speed() throws {
         let (short, long) = (try Self.seconds(generating: 20), try Self.seconds(generating: 200))
         print("20 services in \(short) s of one core, 200 in \(long) s")
-        // Ten times as many services take about ten times as long; comparing each with all others would take a hundred times as long.
+        // Ten times as many services take about ten times as long; comparing each with all others would take a hundred
+        // times as long.
         #expect(long < 20 * short)
     }
 
@@ -33,15 +34,22 @@ struct SpeedTests {
         let chat = try Corpus.document("chat").json
         var (schemas, paths) = (JSONObject(), JSONObject())
         for number in 0..<count / 2 {
-            for (name, schema) in chat["components"]?["schemas"]?.object ?? [:] { schemas["s\(number)\(name)"] = renamed(schema, number) }
-            for (path, item) in chat["paths"]?.object ?? [:] { paths["/s\(number)\(path.dropFirst())"] = renamed(item, number) }
+            for (name, schema) in chat["components"]?["schemas"]?.object ?? [:] {
+                schemas["s\(number)\(name)"] = renamed(schema, number)
+            }
+            for (path, item) in chat["paths"]?.object ?? [:] {
+                paths["/s\(number)\(path.dropFirst())"] = renamed(item, number)
+            }
         }
-        return try JSONValue.object(["openapi": "3.0.3", "paths": .object(paths), "components": ["schemas": .object(schemas)]]).serialized()
+        return try JSONValue.object([
+            "openapi": "3.0.3", "paths": .object(paths), "components": ["schemas": .object(schemas)],
+        ]).serialized()
     }
 
     private static func renamed(_ json: JSONValue, _ number: Int) -> JSONValue {
         switch json {
-        case .string(let text): .string(text.replacing("#/components/schemas/", with: "#/components/schemas/s\(number)"))
+        case .string(let text):
+            .string(text.replacing("#/components/schemas/", with: "#/components/schemas/s\(number)"))
         case .object(let object): .object(JSONObject(object.map { ($0.key, renamed($0.value, number)) }))
         case .array(let array): .array(array.map { renamed($0, number) })
         default: json

@@ -28,7 +28,8 @@ import Testing
         func repeated(_ testCase: Case) async throws {
             // The second answer on the first connection is none: the server closes it once the request has come.
             let script = try await ServerScript(
-                ScriptedResponse(status: 200, body: "first"), ScriptedResponse.raw(""), ScriptedResponse(status: 200, body: "again"))
+                ScriptedResponse(status: 200, body: "first"), ScriptedResponse.raw(""),
+                ScriptedResponse(status: 200, body: "again"))
             let client = try CurlHTTPClient()
             _ = try await client.execute(HTTPRequest(url: script.url))
             var request = HTTPRequest(method: testCase.method, url: script.url, body: testCase.body)
@@ -43,7 +44,8 @@ import Testing
                     (error as? HTTPClientError)?.delivery == .mayHaveExecuted
                 }
             }
-            #expect(try await script.requests(count: testCase.isAnswered ? 3 : 2).count == (testCase.isAnswered ? 3 : 2))
+            #expect(
+                try await script.requests(count: testCase.isAnswered ? 3 : 2).count == (testCase.isAnswered ? 3 : 2))
         }
     }
 #endif

@@ -11,7 +11,8 @@ struct TestBackendTests {
         #expect {
             try python.executable()
         } throws: { error in
-            "\(error)" == BackendUnavailable.python.description && "\(error)".hasPrefix("The integration tests need Python 3.9 or later")
+            "\(error)" == BackendUnavailable.python.description
+                && "\(error)".hasPrefix("The integration tests need Python 3.9 or later")
         }
     }
 
@@ -66,7 +67,8 @@ struct RunningTestBackendTests {
     func script() async throws {
         let server = try await TestBackend.scriptServer()
         let key = "script-\(UUID())"
-        let script = #"{"responses":[{"status":418,"reason":"Teapot","headers":[["X-Answer","42"]],"body":"ü","chunked":true}]}"#
+        let script =
+            #"{"responses":[{"status":418,"reason":"Teapot","headers":[["X-Answer","42"]],"body":"ü","chunked":true}]}"#
         _ = try await TestControl.answer(
             to: HTTPRequest(method: "POST", url: server.appending(path: "__script/\(key)"), body: Array(script.utf8)))
 

@@ -8,7 +8,8 @@ import Testing
 @Suite("REST over a real connection", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct RESTConnectionTests {
     private func find(_ script: ServerScript, timeout: Duration = .seconds(20)) async throws -> JSONValue {
-        try await RESTTransport.rest(script.url, timeout: timeout).send(ServiceRequest(path: "messages", method: .find)).result
+        try await RESTTransport.rest(script.url, timeout: timeout).send(ServiceRequest(path: "messages", method: .find))
+            .result
     }
 
     @Test("cancelling a call ends its HTTP request")
@@ -25,12 +26,16 @@ struct RESTConnectionTests {
     func timeout() async throws {
         let script = try await ServerScript(.never)
         let request = ServiceRequest(path: "messages", method: .create, data: [:], params: Params(timeout: .seconds(2)))
-        let error = try await #require(throws: FeathersError.self) { try await RESTTransport.rest(script.url).send(request) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await RESTTransport.rest(script.url).send(request)
+        }
         #expect(error.code == .timeout)
         #expect(error.execution == .mayHaveExecuted)
     }
 
-    @Test("an unreachable server is unavailable and never saw the call", arguments: ["http://127.0.0.1:1", "http://no-such-host.invalid"])
+    @Test(
+        "an unreachable server is unavailable and never saw the call",
+        arguments: ["http://127.0.0.1:1", "http://no-such-host.invalid"])
     func unreachable(base: String) async throws {
         let transport = RESTTransport(try #require(URL(string: base)))
         let error = try await #require(throws: FeathersError.self) {
@@ -51,16 +56,22 @@ struct RESTConnectionTests {
 
     @Test("what is no HTTP is a bad gateway")
     func malformed() async throws {
-        let error = try await #require(throws: FeathersError.self) { try await find(try await ServerScript(.raw("HTTP/x 200\r\n\r\nabc"))) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await find(try await ServerScript(.raw("HTTP/x 200\r\n\r\nabc")))
+        }
         #expect(error.code == .badGateway)
     }
 
     @Test("a call follows the redirect a service sets, credentials kept within the origin")
     func redirect() async throws {
         let script = try await ServerScript {
-            [ScriptedResponse(status: 303, headers: [["Location", $0.path() + "/messages/2"]]), ScriptedResponse(body: #"{"id":2}"#)]
+            [
+                ScriptedResponse(status: 303, headers: [["Location", $0.path() + "/messages/2"]]),
+                ScriptedResponse(body: #"{"id":2}"#),
+            ]
         }
-        let request = ServiceRequest(path: "messages", method: .create, data: [:], params: Params(headers: ["Authorization": "Bearer t"]))
+        let request = ServiceRequest(
+            path: "messages", method: .create, data: [:], params: Params(headers: ["Authorization": "Bearer t"]))
         #expect(try await RESTTransport.rest(script.url).send(request).result == ["id": 2])
         let requests = try await script.requests()
         #expect(requests.map { String($0.line.prefix(4)) } == ["POST", "GET "])
@@ -73,7 +84,9 @@ struct RESTConnectionTests {
         let transport = RESTTransport(script.url)
         try await withThrowingTaskGroup(of: JSONValue.self) { group in
             for id in 0..<200 {
-                group.addTask { try await transport.send(ServiceRequest(path: "messages", method: .get, id: ServiceID(id))).result }
+                group.addTask {
+                    try await transport.send(ServiceRequest(path: "messages", method: .get, id: ServiceID(id))).result
+                }
             }
             for try await result in group { #expect(result == []) }
         }

@@ -32,17 +32,21 @@ struct ReportingHTTPClientTests {
         let app = FeathersApp()
         let events = Locked<[DiagnosticEvent]>([])
         app.use(
-            diagnostics: ClosureDiagnosticSink { event in events.withLock { $0.append(event) } }, levels: levels, verbosity: verbosity)
+            diagnostics: ClosureDiagnosticSink { event in events.withLock { $0.append(event) } }, levels: levels,
+            verbosity: verbosity)
         let service = try await app.use(Fetching(client: ReportingHTTPClient(http), request: request), at: "m")
         _ = try? await service.rawFind()
         return events.withLock { $0 }
     }
 
-    private func request(_ text: String, _ method: String = "GET", body: String? = nil, type: String? = nil) throws -> HTTPRequest {
+    private func request(_ text: String, _ method: String = "GET", body: String? = nil, type: String? = nil) throws
+        -> HTTPRequest
+    {
         var headers = HTTPHeaders()
         try headers.set("Authorization", to: "Bearer s3cret")
         if let type { try headers.set("Content-Type", to: type) }
-        return HTTPRequest(method: method, url: try #require(URL(string: text)), headers: headers, body: body.map { Array($0.utf8) })
+        return HTTPRequest(
+            method: method, url: try #require(URL(string: text)), headers: headers, body: body.map { Array($0.utf8) })
     }
 
     @Test("says that its client ended all requests, which the reporting client passes on", .timeLimit(.minutes(10)))
@@ -78,7 +82,8 @@ struct ReportingHTTPClientTests {
     @Test(
         "matters more where the answer is an error, or none came",
         arguments: [
-            (HTTPStub.status(399), DiagnosticLevel.debug, "399"), (.status(404), .notice, "404"), (.status(503), .notice, "503"),
+            (HTTPStub.status(399), DiagnosticLevel.debug, "399"), (.status(404), .notice, "404"),
+            (.status(503), .notice, "503"),
             (.error(HTTPClientError(.cannotConnect, "Nobody listens")), .notice, "failed: Nobody listens"),
             (.error(CancellationError()), .debug, "cancelled"),
         ])
@@ -87,12 +92,14 @@ struct ReportingHTTPClientTests {
         let events = try await report(of: request("http://a.test/a"))
         #expect(events.first?.level == level)
         #expect(events.first?.message.hasPrefix("GET http://a.test/a \(outcome) (") == true)
-        #expect(try await report(of: request("http://a.test/a"), levels: DiagnosticLevels(nil, [.http: .warning])).isEmpty)
+        #expect(
+            try await report(of: request("http://a.test/a"), levels: DiagnosticLevels(nil, [.http: .warning])).isEmpty)
     }
 
     @Test("tells bodies and header fields where it is verbose, only of kinds it can redact")
     func verbose() async throws {
-        http.stub("/json", with: .json(["token": "s3cret", "a": 1], headers: ["Set-Cookie": "sid=s3cret", "X-Kind": "test"]))
+        http.stub(
+            "/json", with: .json(["token": "s3cret", "a": 1], headers: ["Set-Cookie": "sid=s3cret", "X-Kind": "test"]))
         http.stub("/text", with: .bytes(Array("s3cret".utf8), headers: ["Content-Type": "text/plain"]))
         let json = try await report(
             of: request("http://a.test/json", "POST", body: #"{"password":"s3cret","n":1}"#, type: "application/json"),
@@ -100,9 +107,12 @@ struct ReportingHTTPClientTests {
         #expect(json[.data] == #"{"password":"<redacted>","n":1}"#)
         #expect(json[.headers] == .json(["Authorization": "<redacted>", "Content-Type": "application/json"]))
         #expect(json[.result] == #"{"token":"<redacted>","a":1}"#)
-        #expect(json[.answerHeaders] == .json(["Set-Cookie": "<redacted>", "X-Kind": "test", "Content-Type": "application/json"]))
+        #expect(
+            json[.answerHeaders]
+                == .json(["Set-Cookie": "<redacted>", "X-Kind": "test", "Content-Type": "application/json"]))
         let form = try await report(
-            of: request("http://a.test/text", "POST", body: "a=1&password=s3cret", type: "application/x-www-form-urlencoded"),
+            of: request(
+                "http://a.test/text", "POST", body: "a=1&password=s3cret", type: "application/x-www-form-urlencoded"),
             verbosity: .verbose())[0]
         #expect(form[.data] == "a=1&password=<redacted>")
         #expect(form[.result] == "6 bytes")
@@ -115,10 +125,12 @@ struct ReportingHTTPClientTests {
         let events = Locked<[DiagnosticEvent]>([])
         let app = FeathersApp()
         app.use(
-            diagnostics: .closure { event in events.withLock { $0.append(event) } }, levels: DiagnosticLevels(.trace), verbosity: .verbose()
+            diagnostics: .closure { event in events.withLock { $0.append(event) } }, levels: DiagnosticLevels(.trace),
+            verbosity: .verbose()
         )
         let client = ReportingHTTPClient(http, diagnostics: app.diagnostics)
-        let response = try await client.execute(HTTPTransfer(request("http://a.test/a", "PUT"), body: HTTPBody(Array("s3cret".utf8))))
+        let response = try await client.execute(
+            HTTPTransfer(request("http://a.test/a", "PUT"), body: HTTPBody(Array("s3cret".utf8))))
         #expect(response.status == 201)
         #expect(http.requests.first?.body == Array("s3cret".utf8))
         let event = try #require(events.withLock { $0.first })
@@ -130,7 +142,8 @@ struct ReportingHTTPClientTests {
         http.stub("/a", with: .status(204))
         let app = FeathersApp()
         let events = Locked<[DiagnosticEvent]>([])
-        app.use(diagnostics: .closure { event in events.withLock { $0.append(event) } }, levels: DiagnosticLevels(.trace))
+        app.use(
+            diagnostics: .closure { event in events.withLock { $0.append(event) } }, levels: DiagnosticLevels(.trace))
         _ = try await ReportingHTTPClient(http).execute(request("http://a.test/a"))
         #expect(events.withLock { $0.count } == 0)
         _ = try await ReportingHTTPClient(http, diagnostics: app.diagnostics).execute(request("http://a.test/a"))

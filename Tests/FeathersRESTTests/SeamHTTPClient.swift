@@ -14,7 +14,8 @@ final class SeamHTTPClient: HTTPClient {
     convenience init(status: Int = 200, headers: [(String, String)] = [], body: String = "") {
         self.init { request in
             HTTPResponse(
-                status: status, headers: HTTPHeaders(received: headers.map { ($0.0, $0.1) }), body: Array(body.utf8), url: request.url)
+                status: status, headers: HTTPHeaders(received: headers.map { ($0.0, $0.1) }), body: Array(body.utf8),
+                url: request.url)
         }
     }
 

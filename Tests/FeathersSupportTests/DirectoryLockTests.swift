@@ -52,7 +52,9 @@ struct DirectoryLockTests {
     func bounded() async throws {
         let held = try hold()
         let lock = lock()
-        async let failure = #expect(throws: FileFailure.self) { try await lock.withLock(waitingAtMost: .seconds(2)) { _ in } }
+        async let failure = #expect(throws: FileFailure.self) {
+            try await lock.withLock(waitingAtMost: .seconds(2)) { _ in }
+        }
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(2))
         #expect(await failure == FileFailure(folder.path("locked/lock"), .locked))
@@ -116,7 +118,9 @@ struct DirectoryLockTests {
     func failure() async throws {
         struct Refused: Error {}
         let lock = lock()
-        await #expect(throws: Refused.self) { try await lock.withLock(waitingAtMost: .seconds(2)) { _ in throw Refused() } }
+        await #expect(throws: Refused.self) {
+            try await lock.withLock(waitingAtMost: .seconds(2)) { _ in throw Refused() }
+        }
         _ = try hold()
     }
 }

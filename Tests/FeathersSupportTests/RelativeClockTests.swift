@@ -35,7 +35,9 @@ struct RelativeClockTests {
         #endif
     }
 
-    @Test("returns when the promise is settled or the task is cancelled, however far away the moment is", arguments: [true, false])
+    @Test(
+        "returns when the promise is settled or the task is cancelled, however far away the moment is",
+        arguments: [true, false])
     func early(isCanceled: Bool) async {
         let promise = Promise<Void>()
         let clock = RelativeClock(ContinuousClock())

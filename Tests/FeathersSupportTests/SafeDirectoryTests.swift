@@ -28,7 +28,9 @@ struct SafeDirectoryTests {
         #expect(try made.open("file")?.readAll(atMost: 1) == [1])
     }
 
-    @Test("A directory that was opened before is used again only while its path leads to it, and only after the same checks")
+    @Test(
+        "A directory that was opened before is used again only while its path leads to it, and only after the same checks"
+    )
     func reusing() throws {
         let path = folder.path("a")
         let first = try SafeDirectory.make(path)
@@ -66,7 +68,9 @@ struct SafeDirectoryTests {
     @Test("A replacement that fails leaves no draft")
     func failedReplacement() throws {
         try FileManager.default.createDirectory(atPath: folder.path("file"), withIntermediateDirectories: false)
-        #expect { try directory().replace("file", with: [1], draft: "draft") } throws: { "\($0)".contains("'\(folder.path("file"))'") }
+        #expect { try directory().replace("file", with: [1], draft: "draft") } throws: {
+            "\($0)".contains("'\(folder.path("file"))'")
+        }
         #expect(try folder.names() == ["file"])
     }
 
@@ -74,7 +78,8 @@ struct SafeDirectoryTests {
     func preparedDraft() throws {
         let victim = try TemporaryFolder()
         try victim.write("precious", to: "file")
-        try FileManager.default.createSymbolicLink(atPath: folder.path("draft"), withDestinationPath: victim.path("file"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("draft"), withDestinationPath: victim.path("file"))
         try directory().replace("file", with: Array("new".utf8), draft: "draft")
         #expect(try victim.text(of: "file") == "precious")
 
@@ -119,7 +124,9 @@ struct SafeDirectoryTests {
         #expect(try file.read(upTo: 8) == Array(repeating: 0, count: 8))
     }
 
-    @Test("A file that others can write is refused; a secret also where they can read it", arguments: [0o644, 0o640, 0o620, 0o602])
+    @Test(
+        "A file that others can write is refused; a secret also where they can read it",
+        arguments: [0o644, 0o640, 0o620, 0o602])
     func modes(mode: Int) throws {
         try folder.write("text", to: "file")
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path("file"))
@@ -142,12 +149,16 @@ struct SafeDirectoryTests {
         #expect(try directory().open("file") != nil)
     }
 
-    @Test("A directory that others can write to is refused, unless they cannot replace its files", arguments: [0o777, 0o775, 0o722])
+    @Test(
+        "A directory that others can write to is refused, unless they cannot replace its files",
+        arguments: [0o777, 0o775, 0o722])
     func openDirectory(mode: Int) throws {
         let path = folder.path("folder")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         chmod(path, mode_t(mode))
-        for use in [{ try SafeDirectory.open($0) }, { try SafeDirectory.make($0) }] as [(String) throws -> SafeDirectory?] {
+        for use in [{ try SafeDirectory.open($0) }, { try SafeDirectory.make($0) }]
+            as [(String) throws -> SafeDirectory?]
+        {
             #expect { try use(path) } throws: { isRefusal($0, of: path) && "\($0)".contains(String(mode, radix: 8)) }
         }
         // The directory for temporary files looks like this.
@@ -161,18 +172,24 @@ struct SafeDirectoryTests {
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "folder")
         try folder.write("text", to: "file")
         for name in ["link", "file"] {
-            #expect { try SafeDirectory.open(folder.path(name) + "/") } throws: { "\($0)".contains("'\(folder.path(name))'") }
+            #expect { try SafeDirectory.open(folder.path(name) + "/") } throws: {
+                "\($0)".contains("'\(folder.path(name))'")
+            }
             #expect { try SafeDirectory.make(folder.path(name)) } throws: { "\($0)".contains("'\(folder.path(name))'") }
         }
         #expect { try SafeDirectory.make(folder.path("file/inside")) } throws: { "\($0)".contains(folder.path("file")) }
     }
 
-    @Test("What belongs to another user is refused", .enabled(if: geteuid() == 0, "only the superuser can give files away"))
+    @Test(
+        "What belongs to another user is refused",
+        .enabled(if: geteuid() == 0, "only the superuser can give files away"))
     func owners() throws {
         try folder.write("text", to: "file")
         let directory = try directory()
         #expect(chown(folder.path("file"), 12345, 12345) == 0)
-        #expect { try directory.open("file") } throws: { isRefusal($0, of: folder.path("file")) && "\($0)".contains("12345") }
+        #expect { try directory.open("file") } throws: {
+            isRefusal($0, of: folder.path("file")) && "\($0)".contains("12345")
+        }
         #expect { try directory.openForWriting("file") } throws: { isRefusal($0, of: folder.path("file")) }
         #expect(chown(folder.url.path, 12345, 12345) == 0)
         #expect { try SafeDirectory.open(folder.url.path) } throws: { isRefusal($0, of: folder.url.path) }

@@ -2,10 +2,12 @@ import Foundation
 
 /// A new folder, removed with this object.
 final class TemporaryFolder: Sendable {
-    let url = FileManager.default.temporaryDirectory.appending(path: "feathers-files-\(UUID().uuidString)", directoryHint: .isDirectory)
+    let url = FileManager.default.temporaryDirectory.appending(
+        path: "feathers-files-\(UUID().uuidString)", directoryHint: .isDirectory)
 
     init() throws {
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
     deinit {

@@ -23,15 +23,20 @@ struct StubHTTPClientTests {
     func forReal() async throws {
         let client = StubHTTPClient()
         client.stub("/v1/messages/1", "GET", with: .encoding(Message(id: 1, text: "Hi")))
-        client.stub("/v1/messages", "POST", with: .refusal(FeathersError(.unprocessable, "No text", errors: ["text": "missing"])))
-        client.stub("/v1/messages/2", with: .bytes(Array("<html>".utf8), status: 502, headers: ["Content-Type": "text/html"]))
+        client.stub(
+            "/v1/messages", "POST",
+            with: .refusal(FeathersError(.unprocessable, "No text", errors: ["text": "missing"])))
+        client.stub(
+            "/v1/messages/2", with: .bytes(Array("<html>".utf8), status: 502, headers: ["Content-Type": "text/html"]))
         client.stub("/v1/messages/3", with: .error(HTTPClientError(.cannotConnect, "Nobody listens")))
         client.stub("/v1/messages/4", with: .bytes(Array("{".utf8)))
         client.stub("/v1/messages/5", "DELETE", with: .status(204))
         let messages = try app(client).service("messages", of: Message.self)
 
         #expect(try await messages.get(1) == Message(id: 1, text: "Hi"))
-        let refusal = try await #require(throws: FeathersError.self) { try await messages.create(Message(id: 9, text: "")) }
+        let refusal = try await #require(throws: FeathersError.self) {
+            try await messages.create(Message(id: 9, text: ""))
+        }
         #expect(refusal.code == .unprocessable && refusal.errors == ["text": "missing"])
         let gateway = try await #require(throws: FeathersError.self) { try await messages.get(2) }
         #expect(gateway.code == .badGateway && gateway.response?.body == Array("<html>".utf8))
@@ -105,7 +110,9 @@ struct StubHTTPClientTests {
         let app = try app(client)
         #expect(try await app.service("a").find().data == [1])
         #expect(client.calls[0].response?.headers["Content-Type"] == "application/json")
-        await #expect { try await app.service("b").find() } throws: { "\($0)".contains("'/nowhere/b.json' does not exist") }
+        await #expect { try await app.service("b").find() } throws: {
+            "\($0)".contains("'/nowhere/b.json' does not exist")
+        }
     }
 
     @Test("follows redirects as the request allows")
@@ -114,7 +121,8 @@ struct StubHTTPClientTests {
         client.stub("/old", with: .status(303, headers: ["Location": "/new"]))
         client.stub("/new", with: .json("here"))
         client.stub("/loop", with: .status(302, headers: ["Location": "/loop"]))
-        let response = try await client.execute(HTTPRequest(method: "POST", url: try url("http://a.test/old"), body: [1]))
+        let response = try await client.execute(
+            HTTPRequest(method: "POST", url: try url("http://a.test/old"), body: [1]))
         #expect(response.status == 200 && response.url.path() == "/new")
         #expect(client.requests.map(\.method) == ["POST", "GET"])
         let unfollowed = try await client.execute(HTTPRequest(url: try url("http://a.test/old"), redirects: .never))
@@ -151,7 +159,8 @@ struct StubHTTPClientTests {
     func isolation() async throws {
         func work(_ name: String) async throws -> Set<JSONValue> {
             let client = StubHTTPClient()
-            client.stub("/v1/messages", "GET", with: .cycle([.json(.string("\(name) 0")), .json(.string("\(name) 1"))]))
+            client.stub(
+                "/v1/messages", "GET", with: .cycle([.json(.string("\(name) 0")), .json(.string("\(name) 1"))]))
             let messages = try app(client).service("messages")
             var answers: Set<JSONValue> = []
             for _ in 0..<50 { answers.insert(try await messages.rawFind()) }

@@ -80,7 +80,9 @@ struct StubRealTimeTransportTests {
         await app.disconnect()
     }
 
-    @Test("lets calls that sign in arrive while a connection is prepared, ahead of all others, so that preparing may wait for them")
+    @Test(
+        "lets calls that sign in arrive while a connection is prepared, ahead of all others, so that preparing may wait for them"
+    )
     func sessionLane() async throws {
         var params = Params()
         params.concernsConnection = true
@@ -306,7 +308,8 @@ struct StubRealTimeTransportTests {
 
     @Test("tells of changes that calls have made, once, unless it shall not", arguments: [true, false])
     func pushing(isPushing: Bool) async throws {
-        let transport = StubRealTimeTransport(services: ["messages": MemoryService(multi: .all)], pushesEvents: isPushing)
+        let transport = StubRealTimeTransport(
+            services: ["messages": MemoryService(multi: .all)], pushesEvents: isPushing)
         let messages = FeathersApp(transport: transport).service("messages")
         let events = messages.events(nil)
         try await messages.app.connect()

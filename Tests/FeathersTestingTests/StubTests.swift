@@ -113,7 +113,8 @@ struct StubTests {
         let transport = StubTransport()
         transport.stub(
             "m",
-            with: ServiceStub.cycle([.value("a").delayed(by: .seconds(9), on: clock), .value("b")]).delayed(by: .seconds(1), on: clock))
+            with: ServiceStub.cycle([.value("a").delayed(by: .seconds(9), on: clock), .value("b")]).delayed(
+                by: .seconds(1), on: clock))
         async let first = transport.send(ServiceRequest(path: "m", method: .find))
         try await transport.waitForRequest(number: 1)
         async let second = transport.send(ServiceRequest(path: "m", method: .find))
@@ -131,13 +132,17 @@ struct StubTests {
         let transport = StubTransport()
         transport.stub("m", with: stub)
         let counts = try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            for _ in 0..<300 { group.addTask { try await transport.send(ServiceRequest(path: "m", method: .find)).result } }
+            for _ in 0..<300 {
+                group.addTask { try await transport.send(ServiceRequest(path: "m", method: .find)).result }
+            }
             return try await group.reduce(into: [JSONValue: Int]()) { $0[$1, default: 0] += 1 }
         }
         #expect(counts == [0: 100, 1: 100, 2: 100])
     }
 
-    @Test("without anything to choose from says so", arguments: [ServiceStub.cycle([]), .random([]), .random([], seed: 1)])
+    @Test(
+        "without anything to choose from says so",
+        arguments: [ServiceStub.cycle([]), .random([]), .random([], seed: 1)])
     func empty(_ stub: ServiceStub) async throws {
         let error = try await #require(throws: FeathersError.self) { try await get(with: stub) }
         #expect(error.message.contains("has no stubs to respond with"))

@@ -16,7 +16,9 @@ struct TrafficFaultTests {
         let (news, continuation) = AsyncStream.makeStream(of: Void.self)
         app.use(hooks: Hooks(error: [{ _ in continuation.yield() }]))
         let answers = try await withThrowingTaskGroup(of: JSONValue.self) { group in
-            for number in Int64(1)...3 { group.addTask { try await app.service("echo").rawFind(["number": .integer(number)]) } }
+            for number in Int64(1)...3 {
+                group.addTask { try await app.service("echo").rawFind(["number": .integer(number)]) }
+            }
             // More failures than there are callers: somebody got a turn after somebody had failed.
             var failures = 0
             for await _ in news {

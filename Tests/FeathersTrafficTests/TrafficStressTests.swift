@@ -23,7 +23,9 @@ struct TrafficStressTests {
         }
     }
 
-    @Test("Whoever is cancelled, everybody else gets the own answer, and no turn is lost", arguments: 1...4 as ClosedRange<UInt64>)
+    @Test(
+        "Whoever is cancelled, everybody else gets the own answer, and no turn is lost",
+        arguments: 1...4 as ClosedRange<UInt64>)
     func cancellations(seed: UInt64) async throws {
         let server = Server()
         let app = FeathersApp(transport: server.transport())
@@ -32,7 +34,8 @@ struct TrafficStressTests {
         var random = SeededGenerator(seed: seed)
         let plans = (0..<400).map { _ in
             (
-                path: ["messages", "users"][Int.random(in: 0..<2, using: &random)], id: Int.random(in: 0..<50, using: &random),
+                path: ["messages", "users"][Int.random(in: 0..<2, using: &random)],
+                id: Int.random(in: 0..<50, using: &random),
                 yields: Int.random(in: 0..<60, using: &random), isCancelled: Int.random(in: 0..<3, using: &random) == 0
             )
         }
@@ -76,7 +79,9 @@ struct TrafficStressTests {
         private let gate: Promise<Void>
         private let arrived: AsyncStream<Void>.Continuation
 
-        init(gate: Promise<Void>, arrived: AsyncStream<Void>.Continuation) { (self.gate, self.arrived) = (gate, arrived) }
+        init(gate: Promise<Void>, arrived: AsyncStream<Void>.Continuation) {
+            (self.gate, self.arrived) = (gate, arrived)
+        }
 
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
             arrived.yield()

@@ -1,10 +1,12 @@
 import Feathers
 import Foundation
 
-/// Queues writes and shows them in a live query until it is killed, or its parent is gone: `LocalWriter FOLDER LOG SERVER PARENT`.
+/// Queues writes and shows them in a live query until it is killed, or its parent is gone: `LocalWriter FOLDER LOG
+/// SERVER PARENT`.
 ///
-/// The server is in the same process, is out of reach now and then, and keeps its records in the file SERVER. A line of LOG is `ready`,
-/// `queued ID NUMBER` for each accepted write, or `shown MILLISECONDS ID=NUMBER …` for each snapshot. The numbers of one record grow.
+/// The server is in the same process, is out of reach now and then, and keeps its records in the file SERVER. A line of
+/// LOG is `ready`, `queued ID NUMBER` for each accepted write, or `shown MILLISECONDS ID=NUMBER …` for each snapshot.
+/// The numbers of one record grow.
 @main
 struct LocalWriter {
     static func main() async throws {
@@ -79,7 +81,8 @@ actor FileServer: Transport {
     init(_ path: String) throws {
         if let text = try? String(contentsOfFile: path, encoding: .utf8) {
             for line in text.split(separator: "\n") {
-                guard let record = try? JSONValue(parsing: Array(line.utf8)).object, let id = record["id"]?.string else { continue }
+                guard let record = try? JSONValue(parsing: Array(line.utf8)).object, let id = record["id"]?.string
+                else { continue }
                 records[id] = record
             }
         }
@@ -94,8 +97,12 @@ actor FileServer: Transport {
 
     func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         if Int.random(in: 0..<3) == 0 { throw FeathersError(.unavailable, "Away", execution: .neverSent) }
-        if request.method == .find { return ServiceResponse(.array(records.sorted { $0.key < $1.key }.map { .object($0.value) })) }
-        guard let id = request.id?.description ?? request.data?["id"]?.string else { throw FeathersError(.badRequest, "No id") }
+        if request.method == .find {
+            return ServiceResponse(.array(records.sorted { $0.key < $1.key }.map { .object($0.value) }))
+        }
+        guard let id = request.id?.description ?? request.data?["id"]?.string else {
+            throw FeathersError(.badRequest, "No id")
+        }
         if request.method == .get, let record = records[id] { return ServiceResponse(.object(record)) }
         if request.method == .create, records[id] != nil { throw FeathersError(.conflict, "The id is taken") }
         var record = records[id] ?? ["id": .string(id)]

@@ -9,8 +9,8 @@ import Foundation
 ///     MemoryProbe connect URL PATH TRANSPORT  connects once; the transport is polling or webSocket
 ///     MemoryProbe unread URL PATH READER      connects, and reads no event before the one of `done`; the reader is service or raw
 ///
-/// A unit is what the array repeats: zeros, arrays, objects, members, or keys, which makes one object of different keys. The first line of
-/// output is what came of it, the second the peak of resident memory in KiB.
+/// A unit is what the array repeats: zeros, arrays, objects, members, or keys, which makes one object of different
+/// keys. The first line of output is what came of it, the second the peak of resident memory in KiB.
 @main
 struct MemoryProbe {
     static func main() async {
@@ -47,7 +47,9 @@ struct MemoryProbe {
     /// - Parameters:
     ///   - arguments: the URL and the path.
     ///   - engine: what carries it.
-    private static func transport(_ arguments: [String], over engine: SocketIOTransport.EngineTransport) throws -> SocketIOTransport {
+    private static func transport(_ arguments: [String], over engine: SocketIOTransport.EngineTransport) throws
+        -> SocketIOTransport
+    {
         let server = try url(arguments[0])
         return .socketIO(server) { options in
             options.path = arguments[1]
@@ -73,7 +75,9 @@ struct MemoryProbe {
                 }
                 return "\(waiting) waited"
             }
-            guard let deliveries, case .gap(let gap) = try await deliveries.first(), case .overflow(let dropped) = gap.reason else {
+            guard let deliveries, case .gap(let gap) = try await deliveries.first(),
+                case .overflow(let dropped) = gap.reason
+            else {
                 return "nothing was given up"
             }
             return "\(dropped) given up"

@@ -24,12 +24,16 @@ extension Mistake {
             guard let server = URL(string: "http:///api") else { throw NotAMistake() }
             return try await thrown { _ = try await FeathersApp(transport: .rest(server)).service("messages").find() }
         },
-        Mistake("A base URL with a path that the server does not have", #"FeathersApp(transport: .rest(server.appending(path: "api")))"#) {
+        Mistake(
+            "A base URL with a path that the server does not have",
+            #"FeathersApp(transport: .rest(server.appending(path: "api")))"#
+        ) {
             server in
             let app = FeathersApp(transport: .rest(server.appending(path: "api")))
             return try await thrown { _ = try await app.service("messages").find() }
         },
-        Mistake("A Socket.IO path that the server does not have", #".socketIO(server) { $0.path = "/socket/" }"#) { server in
+        Mistake("A Socket.IO path that the server does not have", #".socketIO(server) { $0.path = "/socket/" }"#) {
+            server in
             let app = FeathersApp(transport: .socketIO(server) { $0.path = "/socket/" })
             return try await thrown { try await app.connect() }
         },
@@ -37,7 +41,9 @@ extension Mistake {
 
     /// Calls without a connection.
     static let connections = [
-        Mistake("A call over Socket.IO while nothing opens the connection", #"try await app.service("messages").find()"#) { server in
+        Mistake(
+            "A call over Socket.IO while nothing opens the connection", #"try await app.service("messages").find()"#
+        ) { server in
             let app = FeathersApp(transport: .socketIO(server))
             return try await thrown { _ = try await app.service("messages").find() }
         },
@@ -45,7 +51,8 @@ extension Mistake {
             let app = FeathersApp(transport: .rest(server))
             return try await thrown { try await app.connect() }
         },
-        Mistake("A call after shutdown", "await app.shutDown(within: .seconds(5)); try await messages.find()") { server in
+        Mistake("A call after shutdown", "await app.shutDown(within: .seconds(5)); try await messages.find()") {
+            server in
             let app = FeathersApp(transport: .rest(server))
             let messages = app.service("messages")
             await app.shutDown(within: .seconds(5))
@@ -61,12 +68,18 @@ extension Mistake {
             let (email, password) = ("alice@example.com", "guess")
             return try await thrown { try await app.authenticate(.local(email: email, password: password)) }
         },
-        Mistake("A sign-in in an app without authentication", "try await app.authenticate(.local(email: email, password: password))") {
+        Mistake(
+            "A sign-in in an app without authentication",
+            "try await app.authenticate(.local(email: email, password: password))"
+        ) {
             server in
             let app = FeathersApp(transport: .rest(server))
-            return try await thrown { try await app.authenticate(.local(email: "alice@example.com", password: "guess")) }
+            return try await thrown {
+                try await app.authenticate(.local(email: "alice@example.com", password: "guess"))
+            }
         },
-        Mistake("Authentication that is installed in a connected app", "try app.use(authentication: options)") { server in
+        Mistake("Authentication that is installed in a connected app", "try app.use(authentication: options)") {
+            server in
             let options = AuthenticationOptions(storage: InMemoryTokenStorage())
             return try await withFeathersApp(FeathersApp(transport: .socketIO(server))) { app in
                 try await thrown { try app.use(authentication: options) }

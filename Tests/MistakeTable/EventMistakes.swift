@@ -12,7 +12,8 @@ extension Mistake {
             defer { withExtendedLifetime(created) {} }
             return try await warnings.first()
         },
-        Mistake("Two readers of one stream", "async let first = created.first(); async let second = created.first()") { _ in
+        Mistake("Two readers of one stream", "async let first = created.first(); async let second = created.first()") {
+            _ in
             let app = FeathersApp()
             let messages = try await app.use(MemoryService(), at: "messages")
             let (warnings, created) = (Warnings(of: app), messages.events(.created))

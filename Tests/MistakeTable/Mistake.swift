@@ -17,7 +17,9 @@ struct Mistake: Sendable {
 
 extension Mistake {
     /// All mistakes, in the order of the table.
-    static func all() throws -> [Mistake] { try addresses + connections + accounts + paths + records + refusals() + methods + events }
+    static func all() throws -> [Mistake] {
+        try addresses + connections + accounts + paths + records + refusals() + methods + events
+    }
 
     /// The table, as Markdown.
     static func table() async throws -> String {
@@ -34,10 +36,12 @@ extension Mistake {
     private static func stable(_ text: String, _ server: URL) -> String {
         let host = server.host() ?? "127.0.0.1"
         let place = host + (server.port.map { ":\($0)" } ?? "")
-        return text.replacing(place, with: "localhost:3030").replacing(closedPort, with: "localhost:3030").replacing("\n", with: " ")
+        return text.replacing(place, with: "localhost:3030").replacing(closedPort, with: "localhost:3030").replacing(
+            "\n", with: " ")
     }
 
-    /// The text as code in a cell of a table. DocC takes code between several backticks for a symbol link, so that backticks become quotes.
+    /// The text as code in a cell of a table. DocC takes code between several backticks for a symbol link, so that
+    /// backticks become quotes.
     private static func inCode(_ text: String) -> String {
         "`" + text.replacing("`", with: "'").replacing("|", with: #"\|"#) + "`"
     }

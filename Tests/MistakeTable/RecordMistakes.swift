@@ -5,11 +5,14 @@ import Foundation
 extension Mistake {
     /// Records and queries that do not fit.
     static let records = [
-        Mistake("A record without a property of the model", #"try await app.service("messages", of: Message.self).find()"#) { _ in
+        Mistake(
+            "A record without a property of the model", #"try await app.service("messages", of: Message.self).find()"#
+        ) { _ in
             let app = app(with: [["id": 1, "text": "Hi", "rating": 1], ["id": 7, "rating": 2]])
             return try await thrown { _ = try await app.service("messages", of: Message.self).find() }
         },
-        Mistake("A number that JSON has no form for", #"try await messages.create(Message(text: "Hi", rating: .nan))"#) { _ in
+        Mistake("A number that JSON has no form for", #"try await messages.create(Message(text: "Hi", rating: .nan))"#)
+        { _ in
             let messages = try await FeathersApp().use(MemoryService(), at: "messages").typed()
             return try await thrown { try await messages.create(Message(text: "Hi", rating: .nan)) }
         },

@@ -33,7 +33,8 @@ struct Refusal {
     /// All of them, by the names of their files.
     static func all() throws -> [Refusal] {
         let folder = MistakesArticle.package.appending(path: "Tests/Refusals")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }.sorted()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+            .sorted()
         return try names.map { try Refusal(String(contentsOf: folder.appending(path: $0), encoding: .utf8)) }
     }
 }

@@ -11,7 +11,9 @@ extension Mistake {
         },
         Mistake("A path with a typo, Socket.IO", #"try await app.service("mesages").find()"#) { server in
             let app = FeathersApp(transport: .socketIO(server))
-            return try await withFeathersApp(app) { app in try await thrown { _ = try await app.service("mesages").find() } }
+            return try await withFeathersApp(app) { app in
+                try await thrown { _ = try await app.service("mesages").find() }
+            }
         },
         Mistake("A path with a typo, no transport", #"try await app.service("mesages").find()"#) { _ in
             let app = FeathersApp()
@@ -45,17 +47,24 @@ extension Mistake {
 
     /// Methods that do not exist.
     static let methods = [
-        Mistake("A method that no service has, Socket.IO", #"try await messages.call("archve", with: ["id": 1])"#) { server in
+        Mistake("A method that no service has, Socket.IO", #"try await messages.call("archve", with: ["id": 1])"#) {
+            server in
             let app = FeathersApp(transport: .socketIO(server) { $0.callTimeout = .milliseconds(300) })
             let messages = app.service("messages")
-            return try await withConnection(of: app) { try await thrown { try await messages.call("archve", with: ["id": 1]) } }
+            return try await withConnection(of: app) {
+                try await thrown { try await messages.call("archve", with: ["id": 1]) }
+            }
         },
-        Mistake("A method that another service has, Socket.IO", #"try await messages.call("shout", with: ["id": 1])"#) { server in
+        Mistake("A method that another service has, Socket.IO", #"try await messages.call("shout", with: ["id": 1])"#) {
+            server in
             let app = FeathersApp(transport: .socketIO(server))
             let messages = app.service("messages")
-            return try await withConnection(of: app) { try await thrown { try await messages.call("shout", with: ["id": 1]) } }
+            return try await withConnection(of: app) {
+                try await thrown { try await messages.call("shout", with: ["id": 1]) }
+            }
         },
-        Mistake("A method that no service has, REST", #"try await messages.call("archve", with: ["id": 1])"#) { server in
+        Mistake("A method that no service has, REST", #"try await messages.call("archve", with: ["id": 1])"#) {
+            server in
             let messages = FeathersApp(transport: .rest(server)).service("messages")
             return try await thrown { try await messages.call("archve", with: ["id": 1]) }
         },

@@ -2,16 +2,20 @@ import Feathers
 import Foundation
 
 /// Writes into an outbox and sends from it until it is killed, or its parent is gone:
-/// `OutboxWriter OUTBOX ACKNOWLEDGED URL rest|socketio|unkeyed GENERATION PARENT`; `unkeyed` is REST with a server that knows no keys. Without a generation, `-`, it only sends, and ends when the outbox is empty.
+/// `OutboxWriter OUTBOX ACKNOWLEDGED URL rest|socketio|unkeyed GENERATION PARENT`; `unkeyed` is REST with a server that
+/// knows no keys. Without a generation, `-`, it only sends, and ends when the outbox is empty.
 ///
-/// It says `ready` when the outbox is open. Each write that was accepted is a line of the file ACKNOWLEDGED: its key, its record and its number. The
-/// numbers of one record grow, from one write to the next and from one generation to the next. Without keys `UNKNOWN` and the key stand there for a
-/// write that was given up, since nobody knew whether it was executed.
+/// It says `ready` when the outbox is open. Each write that was accepted is a line of the file ACKNOWLEDGED: its key,
+/// its record and its number. The numbers of one record grow, from one write to the next and from one generation to the
+/// next. Without keys `UNKNOWN` and the key stand there for a write that was given up, since nobody knew whether it was
+/// executed.
 @main
 struct OutboxWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 7, let url = URL(string: arguments[3]), let parent = pid_t(arguments[6]) else { exit(64) }
+        guard arguments.count == 7, let url = URL(string: arguments[3]), let parent = pid_t(arguments[6]) else {
+            exit(64)
+        }
         let acknowledged = open(arguments[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         let (isREST, isKeyed) = (arguments[4] != "socketio", arguments[4] != "unkeyed")
         let outbox = try await Outbox(file: URL(filePath: arguments[1])) { options in
@@ -52,7 +56,9 @@ struct OutboxWriter {
     }
 
     /// Hands in writes one after the other to records that are this writer's alone.
-    private static func enqueue(_ app: FeathersApp, _ writer: Int, _ generation: Int64, _ acknowledged: Int32) async throws {
+    private static func enqueue(_ app: FeathersApp, _ writer: Int, _ generation: Int64, _ acknowledged: Int32)
+        async throws
+    {
         let ledger = app.service("ledger")
         for number in (generation * 1_000_000)... {
             let record = "\(writer)-\(Int.random(in: 0..<3))"

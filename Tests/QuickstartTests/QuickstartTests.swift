@@ -9,9 +9,12 @@ import Testing
 @Suite("Quickstart", .serialized, .inTurn)
 struct QuickstartTests {
     /// What the quickstart wrote, a run on a server or in memory.
-    private func lines(on server: URL?, over transport: ServerTransport = .rest, as account: Account? = nil) async throws -> [String] {
+    private func lines(on server: URL?, over transport: ServerTransport = .rest, as account: Account? = nil)
+        async throws -> [String]
+    {
         let lines = Mutex<[String]>([])
-        try await Quickstart.run(on: server, over: transport, as: account, Screen { line in lines.withLock { $0.append(line) } })
+        try await Quickstart.run(
+            on: server, over: transport, as: account, Screen { line in lines.withLock { $0.append(line) } })
         return lines.withLock { $0 }
     }
 
@@ -48,13 +51,15 @@ struct QuickstartTests {
         arguments: ServerTransport.allCases)
     func signIn(_ transport: ServerTransport) async throws {
         let server = try await TestBackend.url()
-        let lines = try await lines(on: server, over: transport, as: Account(email: "alice@example.com", password: "p4ssw0rd"))
+        let lines = try await lines(
+            on: server, over: transport, as: Account(email: "alice@example.com", password: "p4ssw0rd"))
         check(lines)
         let text = lines.joined(separator: "\n")
         #expect(text.contains("signed in   as alice@example.com, until 2"))
         #expect(!text.contains("p4ssw0rd"))
         await #expect {
-            try await self.lines(on: server, over: transport, as: Account(email: "alice@example.com", password: "hunter2"))
+            try await self.lines(
+                on: server, over: transport, as: Account(email: "alice@example.com", password: "hunter2"))
         } throws: {
             "\($0)".contains("alice@example.com") && "\($0)".contains("Invalid login") && !"\($0)".contains("hunter2")
         }
@@ -81,16 +86,20 @@ struct QuickstartTests {
                 == .run(server: URL(string: "https://example.com/api"), transport: .socketio, account: nil))
         #expect(
             try Arguments(["--url", "http://a", "--email=a@b.c", "--password", "p=q"])
-                == .run(server: URL(string: "http://a"), transport: .rest, account: Account(email: "a@b.c", password: "p=q")))
+                == .run(
+                    server: URL(string: "http://a"), transport: .rest, account: Account(email: "a@b.c", password: "p=q")
+                ))
     }
 
     @Test(
         "Arguments it does not understand are named",
         arguments: [
-            (["--nonsense"], "--nonsense"), (["--url"], "--url"), (["--url", "nowhere"], "nowhere"), (["--url", "ftp://a"], "ftp://a"),
+            (["--nonsense"], "--nonsense"), (["--url"], "--url"), (["--url", "nowhere"], "nowhere"),
+            (["--url", "ftp://a"], "ftp://a"),
             (["--url", "http://"], "http://"), (["--url", "http://a", "--transport", "carrier"], "carrier"),
             (["--transport", "rest"], "--url"), (["--url", "http://a", "--email", "secret"], "--password"),
-            (["--url", "http://a", "--password", "secret"], "--email"), (["--email", "secret", "--password", "secret"], "--url"),
+            (["--url", "http://a", "--password", "secret"], "--email"),
+            (["--email", "secret", "--password", "secret"], "--url"),
             (["--passwort=secret"], "--passwort"),
         ])
     func mistakes(_ arguments: [String], _ named: String) {

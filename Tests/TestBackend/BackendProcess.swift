@@ -41,7 +41,8 @@ final class BackendProcess: Sendable {
                 let servicesURL = URL(string: services),
                 let scriptURL = URL(string: "http://" + script),
                 let jsonAPIURL = URL(string: jsonAPI),
-                let webSocketServer = WebSocketServer(webSockets, certificate: SecureScriptServer(secureScript)?.certificate)
+                let webSocketServer = WebSocketServer(
+                    webSockets, certificate: SecureScriptServer(secureScript)?.certificate)
             else {
                 process.terminate()
                 throw BackendUnavailable.start(watchdog.hasFired ? "not within \(Int(limit)) seconds" : "it ended")

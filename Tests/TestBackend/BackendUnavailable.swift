@@ -26,7 +26,8 @@ public struct BackendUnavailable: Error, CustomStringConvertible {
 
     static func start(_ reason: String) -> BackendUnavailable {
         BackendUnavailable(
-            description: "The server of the integration tests did not start (\(reason)): run Tests/Backend/server.py by hand "
+            description:
+                "The server of the integration tests did not start (\(reason)): run Tests/Backend/server.py by hand "
                 + "to see why or set FEATHERS_SKIP_INTEGRATION=1 to skip them."
         )
     }

@@ -20,10 +20,13 @@ public struct FaultProxy: Sendable {
     public init(
         to url: URL, plan: FaultPlan = FaultPlan(), seed: UInt64 = 1, isSecure: Bool = false, receiveBuffer: Int? = nil
     ) async throws {
-        guard var address = URLComponents(url: url, resolvingAgainstBaseURL: false), let host = address.host, let port = address.port else {
+        guard var address = URLComponents(url: url, resolvingAgainstBaseURL: false), let host = address.host,
+            let port = address.port
+        else {
             throw URLError(.badURL)
         }
-        let settings = Settings(target: "\(host):\(port)", seed: seed, plan: plan, tls: isSecure, receiveBuffer: receiveBuffer)
+        let settings = Settings(
+            target: "\(host):\(port)", seed: seed, plan: plan, tls: isSecure, receiveBuffer: receiveBuffer)
         address.scheme = isSecure ? "https" : "http"
         address.host = isSecure ? "localhost" : "127.0.0.1"
         try await self.init(settings, &address)
@@ -95,13 +98,16 @@ public struct FaultProxy: Sendable {
     /// - Throws: ``Waited`` when it has not within `timeoutMs` milliseconds.
     @discardableResult
     public func counters(
-        connections: Int? = nil, open: Int? = nil, toServer: Int? = nil, toClient: Int? = nil, faults: Int? = nil, timeoutMs: Int = 10_000
+        connections: Int? = nil, open: Int? = nil, toServer: Int? = nil, toClient: Int? = nil, faults: Int? = nil,
+        timeoutMs: Int = 10_000
     ) async throws -> Counters {
         let wanted = [
-            ("connections", connections), ("open", open), ("toServer", toServer), ("toClient", toClient), ("faults", faults),
+            ("connections", connections), ("open", open), ("toServer", toServer), ("toClient", toClient),
+            ("faults", faults),
             ("timeoutMs", timeoutMs),
         ]
-        let counters = try await counted(wanted.compactMap { name, value in value.map { URLQueryItem(name: name, value: "\($0)") } })
+        let counters = try await counted(
+            wanted.compactMap { name, value in value.map { URLQueryItem(name: name, value: "\($0)") } })
         guard counters.complete != false else { throw Waited(counters: counters, threads: Self.threads()) }
         return counters
     }
@@ -138,13 +144,17 @@ public struct FaultProxy: Sendable {
     private static func threads() -> [String] {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return tasks.compactMap { task in
-            func text(_ name: String) -> String { (try? String(contentsOfFile: "/proc/self/task/\(task)/\(name)", encoding: .utf8)) ?? "" }
+            func text(_ name: String) -> String {
+                (try? String(contentsOfFile: "/proc/self/task/\(task)/\(name)", encoding: .utf8)) ?? ""
+            }
             let name = text("comm").trimmingCharacters(in: .newlines)
             return name.hasPrefix("feathers") ? "\(name): \(text("syscall").trimmingCharacters(in: .newlines))" : nil
         }
     }
 
-    private func order(_ command: String, _ direction: Direction? = nil, new: Bool? = nil, forMs: Int? = nil) async throws {
+    private func order(_ command: String, _ direction: Direction? = nil, new: Bool? = nil, forMs: Int? = nil)
+        async throws
+    {
         let order = Order(command: command, direction: direction, new: new, forMs: forMs)
         _ = try await Self.post(order, to: control, as: Counters.self)
     }
@@ -153,7 +163,9 @@ public struct FaultProxy: Sendable {
         try JSONDecoder().decode(Counters.self, from: await TestControl.get(control.appending(queryItems: wanted)))
     }
 
-    private static func post<Answer: Decodable>(_ body: some Encodable, to url: URL, as: Answer.Type) async throws -> Answer {
+    private static func post<Answer: Decodable>(_ body: some Encodable, to url: URL, as: Answer.Type) async throws
+        -> Answer
+    {
         try JSONDecoder().decode(Answer.self, from: await TestControl.post(body, to: url))
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A server that attacks its clients in one way, until it relents: see `Tests/Backend/backend/hostile.py`, the table of the ways, and
-/// `hostile_server.py`.
+/// A server that attacks its clients in one way, until it relents: see `Tests/Backend/backend/hostile.py`, the table of
+/// the ways, and `hostile_server.py`.
 public struct HostileServer: Sendable {
     /// A row of the table.
     public struct Behavior: Decodable, Sendable {
@@ -73,8 +73,11 @@ public struct HostileServer: Sendable {
     /// - Throws: ``Waited`` when that has not come to pass within `timeoutMs` milliseconds.
     @discardableResult
     public func counters(open: Int, timeoutMs: Int = 10_000) async throws -> Counters {
-        let wanted = [URLQueryItem(name: "open", value: "\(open)"), URLQueryItem(name: "timeoutMs", value: "\(timeoutMs)")]
-        let counters = try JSONDecoder().decode(Counters.self, from: await TestControl.get(control.appending(queryItems: wanted)))
+        let wanted = [
+            URLQueryItem(name: "open", value: "\(open)"), URLQueryItem(name: "timeoutMs", value: "\(timeoutMs)"),
+        ]
+        let counters = try JSONDecoder().decode(
+            Counters.self, from: await TestControl.get(control.appending(queryItems: wanted)))
         guard counters.complete else { throw Waited(counters: counters) }
         return counters
     }

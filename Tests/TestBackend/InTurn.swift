@@ -3,8 +3,8 @@
 
     /// Lets tests that talk to a server take turns: a few at a time, and none before the machine keeps time.
     ///
-    /// A test run starts all its tests at once. Until those that only compute are done, nothing that waits is woken in time, and what measures
-    /// a timeout measures the crowd.
+    /// A test run starts all its tests at once. Until those that only compute are done, nothing that waits is woken in
+    /// time, and what measures a timeout measures the crowd.
     public struct InTurn: SuiteTrait, TestTrait, TestScoping {
         private static let turns = Turns(limit: 8)
         /// Whether the test has its turn already, from a suite around its own.

@@ -1,7 +1,8 @@
 #if os(macOS) || os(Linux)
     public import Foundation
 
-    /// The server that knows repeated writes by their keys, see `Tests/Backend/ledger.py`: to be killed and started again at the same place.
+    /// The server that knows repeated writes by their keys, see `Tests/Backend/ledger.py`: to be killed and started
+    /// again at the same place.
     public final class LedgerServer: Sendable {
         public let url: URL
         private let process: Process
@@ -13,7 +14,9 @@
         ///   - ledger: the file of its executions.
         ///   - last: the server in whose place it comes.
         ///   - isForgetful: whether it executes repetitions too.
-        public static func start(ledger: URL, after last: LedgerServer? = nil, isForgetful: Bool = false) async throws -> LedgerServer {
+        public static func start(ledger: URL, after last: LedgerServer? = nil, isForgetful: Bool = false) async throws
+            -> LedgerServer
+        {
             let port = last?.url.port ?? 0
             return try await SiblingProgram.onThread { try LedgerServer(ledger: ledger, port: port, isForgetful) }
         }
@@ -23,7 +26,10 @@
             let (process, input, output) = (Process(), Pipe(), Pipe())
             process.executableURL = URL(filePath: python)
             process.arguments =
-                ["-u", PackageFolder.backend.appending(path: "ledger.py").path, "--file", ledger.path, "--port", "\(port)"]
+                [
+                    "-u", PackageFolder.backend.appending(path: "ledger.py").path, "--file", ledger.path, "--port",
+                    "\(port)",
+                ]
                 + (isForgetful ? ["--forgetful"] : [])
             process.standardInput = input
             process.standardOutput = output
@@ -36,9 +42,12 @@
             let watchdog = Watchdog(after: 60, process: process.processIdentifier)
             defer { watchdog.cancel() }
             var lines = LineReader(handle: output.fileHandleForReading)
-            guard let line = lines.next(), line.hasPrefix("READY "), let url = URL(string: "http://127.0.0.1:\(line.dropFirst(6))") else {
+            guard let line = lines.next(), line.hasPrefix("READY "),
+                let url = URL(string: "http://127.0.0.1:\(line.dropFirst(6))")
+            else {
                 process.terminate()
-                throw BackendUnavailable.start(watchdog.hasFired ? "the ledger: not within 60 seconds" : "the ledger ended")
+                throw BackendUnavailable.start(
+                    watchdog.hasFired ? "the ledger: not within 60 seconds" : "the ledger ended")
             }
             (self.url, self.process, lifeline) = (url, process, input.fileHandleForWriting)
         }

@@ -3,7 +3,9 @@ import Foundation
 /// A Python that can run the backend, looked for among the usual names.
 package struct PythonInstallation: Sendable {
     /// Names looked up in `PATH`, best first.
-    package static let usualCandidates = ["python3", "python", "python3.13", "python3.12", "python3.11", "python3.10", "python3.9"]
+    package static let usualCandidates = [
+        "python3", "python", "python3.13", "python3.12", "python3.11", "python3.10", "python3.9",
+    ]
 
     /// Names to look up, or paths.
     let candidates: [String]
@@ -22,7 +24,8 @@ package struct PythonInstallation: Sendable {
     }
 
     private static func path(of candidate: String) -> String? {
-        let folders = candidate.contains("/") ? [""] : (Environment.value("PATH") ?? "").split(separator: ":").map { $0 + "/" }
+        let folders =
+            candidate.contains("/") ? [""] : (Environment.value("PATH") ?? "").split(separator: ":").map { $0 + "/" }
         return folders.map { $0 + candidate }.first(where: FileManager.default.isExecutableFile)
     }
 }

@@ -2,10 +2,12 @@ import Foundation
 
 /// A Redis server of one's own, without anything on disk. It ends with this object, or with this process.
 public final class RedisServer: Sendable {
-    /// Whether there is a Redis to start; where not, says once what to install: for `.enabled(if: RedisServer.isInstalled)`.
+    /// Whether there is a Redis to start; where not, says once what to install: for `.enabled(if:
+    /// RedisServer.isInstalled)`.
     public static let isInstalled: Bool = {
         if executable != nil { return true }
-        let message = "No redis-server: SKIPPING THE TESTS OF SEVERAL NODES. Install it (Debian: apt-get install redis-server).\n"
+        let message =
+            "No redis-server: SKIPPING THE TESTS OF SEVERAL NODES. Install it (Debian: apt-get install redis-server).\n"
         FileHandle.standardError.write(Data(message.utf8))
         return false
     }()
@@ -43,7 +45,8 @@ public final class RedisServer: Sendable {
             let process = Process()
             let (input, output) = (Pipe(), Pipe())
             process.executableURL = URL(filePath: "/bin/sh")
-            let script = #""$0" --port "$1" --bind 127.0.0.1 --save "" --appendonly no --dir /tmp & cat >/dev/null; kill -9 $!; wait"#
+            let script =
+                #""$0" --port "$1" --bind 127.0.0.1 --save "" --appendonly no --dir /tmp & cat >/dev/null; kill -9 $!; wait"#
             process.arguments = ["-c", script, executable, String(port)]
             process.standardInput = input
             process.standardOutput = output

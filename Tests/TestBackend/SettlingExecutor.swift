@@ -3,9 +3,9 @@ import Synchronization
 
 /// Runs tasks, one step after the other, and says when all of them wait.
 ///
-/// A call that waits for a connection does nothing that a test could wait for: it sends no frame and changes no status. But its task
-/// has no step left to run until something outside resumes it, and the executor knows that. Child tasks run here too, unstructured
-/// ones that they make do not.
+/// A call that waits for a connection does nothing that a test could wait for: it sends no frame and changes no status.
+/// But its task has no step left to run until something outside resumes it, and the executor knows that. Child tasks
+/// run here too, unstructured ones that they make do not.
 public final class SettlingExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "feathers.tests.settling")
     /// How many steps have been handed over and have not ended.

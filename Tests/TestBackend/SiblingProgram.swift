@@ -7,12 +7,15 @@ public enum SiblingProgram {
             let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
             return (bundle ?? .main).bundleURL.deletingLastPathComponent().appending(path: name)
         #else
-            return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: name)
+            return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(
+                path: name)
         #endif
     }
 
     /// Waits for processes where no other test needs the thread.
-    public static func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    public static func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws
+        -> Result
+    {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Swift.Result(catching: body)) }
         }

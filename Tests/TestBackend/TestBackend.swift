@@ -114,7 +114,8 @@ public final class TestBackend: Sendable {
         if let known = outcome.withLock({ $0 }) { return known }
         let result = Result<BackendProcess, any Error> {
             let environment = VirtualEnvironment(package: PackageFolder.url, python: python)
-            return try BackendProcess(python: try environment.prepared(), folder: PackageFolder.backend, variables: variables)
+            return try BackendProcess(
+                python: try environment.prepared(), folder: PackageFolder.backend, variables: variables)
         }
         outcome.withLock { $0 = result }
         return result

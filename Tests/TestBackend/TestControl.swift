@@ -30,7 +30,8 @@ public enum TestControl {
     private static func send(_ request: HTTPRequest) async throws -> Data {
         let response = try await answer(to: request)
         guard response.status < 400 else {
-            throw Refused(url: request.url, status: response.status, body: String(decoding: response.body, as: UTF8.self))
+            throw Refused(
+                url: request.url, status: response.status, body: String(decoding: response.body, as: UTF8.self))
         }
         return Data(response.body)
     }

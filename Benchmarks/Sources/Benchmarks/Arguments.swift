@@ -64,13 +64,19 @@ struct Arguments {
             case "--help", "-h": try become(.help, word)
             case "--profile":
                 let name = try Self.text(words.popFirst(), of: word)
-                guard let what = Profile(rawValue: name) else { throw ArgumentError("'\(name)' is not one of \(Profile.names)") }
+                guard let what = Profile(rawValue: name) else {
+                    throw ArgumentError("'\(name)' is not one of \(Profile.names)")
+                }
                 let times = try Self.count(words.popFirst(), of: "\(word) \(name)")
                 let isNamed = words.first.map { !$0.hasPrefix("--") } ?? false
-                try become(.profile(what, times: times, server: isNamed ? words.popFirst().flatMap { URL(string: $0) } : nil), word)
+                try become(
+                    .profile(what, times: times, server: isNamed ? words.popFirst().flatMap { URL(string: $0) } : nil),
+                    word)
             case "--serve":
                 let name = try Self.text(words.popFirst(), of: word)
-                guard let kind = ServerProcess.Kind(rawValue: name) else { throw ArgumentError("Unknown server '\(name)'") }
+                guard let kind = ServerProcess.Kind(rawValue: name) else {
+                    throw ArgumentError("Unknown server '\(name)'")
+                }
                 try become(.serve(kind), word)
             default: throw ArgumentError("Unknown argument '\(word)'")
             }
@@ -79,7 +85,9 @@ struct Arguments {
     }
 
     private mutating func become(_ task: Task, _ word: String) throws(ArgumentError) {
-        guard self.task == .measure(isKept: false) else { throw ArgumentError("'\(word)' cannot be combined with another task") }
+        guard self.task == .measure(isKept: false) else {
+            throw ArgumentError("'\(word)' cannot be combined with another task")
+        }
         self.task = task
     }
 
@@ -87,7 +95,9 @@ struct Arguments {
         switch task {
         case .report, .check:
             if let word = seen.first(where: { $0 != "--report" && $0 != "--check" }) {
-                throw ArgumentError("'\(word)' cannot be used with '\(task == .report ? "--report" : "--check")', which measures nothing")
+                throw ArgumentError(
+                    "'\(word)' cannot be used with '\(task == .report ? "--report" : "--check")', which measures nothing"
+                )
             }
         case .comparePeers where earlier != nil:
             throw ArgumentError("'--peers' cannot be combined with '--compare-with'")
@@ -95,18 +105,23 @@ struct Arguments {
             throw ArgumentError("'--floor' can only be combined with '--rounds'")
         default: break
         }
-        if isJSON, earlier != nil { throw ArgumentError("'--json' cannot be combined with '--compare-with', which prints a table") }
+        if isJSON, earlier != nil {
+            throw ArgumentError("'--json' cannot be combined with '--compare-with', which prints a table")
+        }
     }
 
     private static func count(_ word: String?, of option: String) throws(ArgumentError) -> Int {
         guard let word, let count = Int(word), count > 0 else {
-            throw ArgumentError("'\(option)' requires a whole number of at least 1\(word.map { ", not '\($0)'" } ?? "")")
+            throw ArgumentError(
+                "'\(option)' requires a whole number of at least 1\(word.map { ", not '\($0)'" } ?? "")")
         }
         return count
     }
 
     private static func text(_ word: String?, of option: String) throws(ArgumentError) -> String {
-        guard let word, !word.isEmpty, !word.hasPrefix("--") else { throw ArgumentError("'\(option)' requires a text after it") }
+        guard let word, !word.isEmpty, !word.hasPrefix("--") else {
+            throw ArgumentError("'\(option)' requires a text after it")
+        }
         return word
     }
 }

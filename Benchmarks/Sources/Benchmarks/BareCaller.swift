@@ -19,9 +19,11 @@ final class BareCaller: Sendable {
         connection = try await PlatformWebSocketConnector.make().connect(WebSocketRequest(url: url))
         connection.start { [weak self] event in
             switch event {
-            case .message(.text(let text)) where text.hasPrefix("43"): self?.answered(Int(text.dropFirst(2).prefix { $0.isNumber }) ?? -1)
+            case .message(.text(let text)) where text.hasPrefix("43"):
+                self?.answered(Int(text.dropFirst(2).prefix { $0.isNumber }) ?? -1)
             case .message: break
-            case .closed(let closure): self?.failed(closure.error ?? WebSocketError(.closed, "The server closed the connection"))
+            case .closed(let closure):
+                self?.failed(closure.error ?? WebSocketError(.closed, "The server closed the connection"))
             }
         }
         try connection.sendNow(.text("40"))

@@ -11,7 +11,8 @@ struct BenchmarkGroup: Sendable {
     ///
     /// One run of `body` performs `operations` operations.
     mutating func add(
-        _ name: String, operations: Int = 1, comparedWith reference: String? = nil, _ body: @escaping @Sendable () async throws -> Void
+        _ name: String, operations: Int = 1, comparedWith reference: String? = nil,
+        _ body: @escaping @Sendable () async throws -> Void
     ) {
         benchmarks.append(
             Benchmark(name: name, operations: operations, reference: reference) {
@@ -20,9 +21,11 @@ struct BenchmarkGroup: Sendable {
             })
     }
 
-    /// Adds a benchmark that measures itself: because it runs in another process, or because its setup and teardown must not count.
+    /// Adds a benchmark that measures itself: because it runs in another process, or because its setup and teardown
+    /// must not count.
     mutating func addMeasured(
-        _ name: String, operations: Int, comparedWith reference: String?, _ body: @escaping @Sendable () async throws -> Cost
+        _ name: String, operations: Int, comparedWith reference: String?,
+        _ body: @escaping @Sendable () async throws -> Cost
     ) {
         benchmarks.append(Benchmark(name: name, operations: operations, reference: reference, body: body))
     }

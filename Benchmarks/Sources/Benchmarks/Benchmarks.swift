@@ -5,7 +5,8 @@ import Foundation
 /// The program that measures the numbers in the README.
 @main
 struct Benchmarks {
-    /// Blocks the main thread until the work is done. With an asynchronous `main`, that thread ends, which crashes valgrind.
+    /// Blocks the main thread until the work is done. With an asynchronous `main`, that thread ends, which crashes
+    /// valgrind.
     static func main() {
         Task.detached { exit(await status()) }
         DispatchSemaphore(value: 0).wait()
@@ -58,7 +59,9 @@ struct Benchmarks {
     }
 
     private static func measureAll(_ arguments: Arguments) async throws -> Results {
-        var groups = try await [CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group(), TrafficBenchmarks.group()]
+        var groups = try await [
+            CallBenchmarks.hooks(), CallBenchmarks.memory(), DiagnosticBenchmarks.group(), TrafficBenchmarks.group(),
+        ]
         groups += try JSONBenchmarks.groups()
         groups.append(try await ModelBenchmarks.group())
         groups += JSONAPIBenchmarks.groups()
@@ -70,10 +73,16 @@ struct Benchmarks {
         return try await measure(groups, Growth.groups(), arguments)
     }
 
-    private static func measure(_ groups: [BenchmarkGroup], _ growth: [GrowthGroup], _ arguments: Arguments) async throws -> Results {
-        func isWanted(_ name: String) -> Bool { arguments.only.map { name.localizedCaseInsensitiveContains($0) } ?? true }
+    private static func measure(_ groups: [BenchmarkGroup], _ growth: [GrowthGroup], _ arguments: Arguments)
+        async throws -> Results
+    {
+        func isWanted(_ name: String) -> Bool {
+            arguments.only.map { name.localizedCaseInsensitiveContains($0) } ?? true
+        }
         let (groups, growth) = (groups.filter { isWanted($0.name) }, growth.filter { isWanted($0.name) })
-        if let only = arguments.only, groups.isEmpty, growth.isEmpty { throw ArgumentError("No group's name contains '\(only)'") }
+        if let only = arguments.only, groups.isEmpty, growth.isEmpty {
+            throw ArgumentError("No group's name contains '\(only)'")
+        }
         var results = Results(machine: Machine.described(rounds: arguments.rounds))
         let harness = Harness(rounds: arguments.rounds)
         var shares: [Double?] = []
@@ -85,10 +94,15 @@ struct Benchmarks {
             shares.append(try await Machine.busyShare())
             results.growth += try await harness.measure(group)
         }
-        if groups.contains(where: { $0.name == SocketIOBenchmarks.name }) { results.notes = try await SocketIOBenchmarks.notes() }
-        if groups.contains(where: { $0.name.hasPrefix(LocalBenchmarks.name) }) { results.notes += try await LocalBenchmarks.notes() }
+        if groups.contains(where: { $0.name == SocketIOBenchmarks.name }) {
+            results.notes = try await SocketIOBenchmarks.notes()
+        }
+        if groups.contains(where: { $0.name.hasPrefix(LocalBenchmarks.name) }) {
+            results.notes += try await LocalBenchmarks.notes()
+        }
         let known = shares.compactMap(\.self)
-        results.machine.othersShare = known.isEmpty ? nil : (known.reduce(0, +) / Double(known.count)).rounded(places: 2)
+        results.machine.othersShare =
+            known.isEmpty ? nil : (known.reduce(0, +) / Double(known.count)).rounded(places: 2)
         return results
     }
 }

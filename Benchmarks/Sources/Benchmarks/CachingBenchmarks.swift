@@ -8,7 +8,8 @@ enum CachingBenchmarks {
     }
 
     /// The directory of the disk caches.
-    static let directory = FileManager.default.temporaryDirectory.appending(path: "feathers-benchmark-cache", directoryHint: .isDirectory)
+    static let directory = FileManager.default.temporaryDirectory.appending(
+        path: "feathers-benchmark-cache", directoryHint: .isDirectory)
 
     private static func hits() async throws -> BenchmarkGroup {
         var group = BenchmarkGroup("cached REST get")
@@ -44,13 +45,17 @@ enum CachingBenchmarks {
 
     private static func misses() async throws -> BenchmarkGroup {
         var group = BenchmarkGroup("in-process get, cached")
-        let directory = FileManager.default.temporaryDirectory.appending(path: "feathers-benchmark-misses", directoryHint: .isDirectory)
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "feathers-benchmark-misses", directoryHint: .isDirectory)
         try? FileManager.default.removeItem(at: directory)
         let caches: [(String, Int, ServiceCache?)] = [
             ("no cache", 20_000, nil),
             ("miss, not stored", 20_000, ServiceCache(policy: .networkOnlyNoCache)),
             ("miss, stored in memory", 20_000, ServiceCache(policy: .networkOnlyUpdateCache)),
-            ("miss, stored on disk", 500, ServiceCache(DiskCacheStorage(directory: directory), policy: .networkOnlyUpdateCache)),
+            (
+                "miss, stored on disk", 500,
+                ServiceCache(DiskCacheStorage(directory: directory), policy: .networkOnlyUpdateCache)
+            ),
         ]
         for (name, operations, cache) in caches {
             let service = try await service(with: cache)

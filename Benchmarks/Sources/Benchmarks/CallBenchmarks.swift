@@ -22,7 +22,8 @@ enum CallBenchmarks {
             (
                 "10 hooks (4 before, 4 after, 2 error)",
                 Hooks(
-                    before: [.all: [hook, hook], .get: [hook, hook]], after: [.all: [hook, hook], .get: [hook, hook]],
+                    before: [.all: [hook, hook], .get: [hook, hook]],
+                    after: [.all: [hook, hook], .get: [hook, hook]],
                     error: [.all: [hook], .get: [hook]])
             ),
             ("1 around hook", Hooks(around: [around])),
@@ -44,13 +45,16 @@ enum CallBenchmarks {
         for count in [100, 100_000] {
             let service = try await FeathersApp().use(
                 MemoryService(multi: .all, pagination: Pagination(default: 10, max: 50)), at: "messages")
-            try await service.create(contentsOf: (0..<count).map { ["text": .string("message \($0)"), "n": .integer(Int64($0))] })
+            try await service.create(
+                contentsOf: (0..<count).map { ["text": .string("message \($0)"), "n": .integer(Int64($0))] })
             group.add("get among \(count)", operations: 50_000, comparedWith: count == 100 ? nil : "get among 100") {
                 for number in 0..<50_000 { _ = try await service.get(number * 7 % count) }
             }
         }
-        let service = try await FeathersApp().use(MemoryService(multi: .all, pagination: Pagination(default: 10, max: 50)), at: "messages")
-        try await service.create(contentsOf: (0..<1000).map { ["text": .string("message \($0)"), "n": .integer(Int64($0))] })
+        let service = try await FeathersApp().use(
+            MemoryService(multi: .all, pagination: Pagination(default: 10, max: 50)), at: "messages")
+        try await service.create(
+            contentsOf: (0..<1000).map { ["text": .string("message \($0)"), "n": .integer(Int64($0))] })
         let query = Query.where("n", .greaterThan(500)).sorted(by: "text", .descending).limit(10)
         group.add("find 10 of 1000, sorted", operations: 100) {
             for _ in 0..<100 { _ = try await service.find(query) }

@@ -13,7 +13,10 @@ enum DiagnosticBenchmarks {
             ("none", { _ in }),
             ("off (a sink for no events)", { $0.use(diagnostics: .text { _ in }, levels: DiagnosticLevels(nil)) }),
             ("1 around hook, for comparison", { $0.use(hooks: Hooks(around: [around])) }),
-            ("filtered out (a sink for errors)", { $0.use(diagnostics: .text { _ in }, levels: DiagnosticLevels(.error)) }),
+            (
+                "filtered out (a sink for errors)",
+                { $0.use(diagnostics: .text { _ in }, levels: DiagnosticLevels(.error)) }
+            ),
             ("on, events to a closure", { $0.use(diagnostics: .closure { _ in }) }),
             ("on, lines of text", { $0.use(diagnostics: .text { _ in }) }),
         ]

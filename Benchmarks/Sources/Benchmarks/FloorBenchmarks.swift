@@ -4,9 +4,11 @@
     import Feathers
     import Foundation
 
-    /// Events and calls over Socket.IO beside a client in C that only counts frames, on the same server and in the same run.
+    /// Events and calls over Socket.IO beside a client in C that only counts frames, on the same server and in the same
+    /// run.
     ///
-    /// The C client shows what the kernel and the server cost, which no client can avoid. Ratios to it hold on any machine.
+    /// The C client shows what the kernel and the server cost, which no client can avoid. Ratios to it hold on any
+    /// machine.
     struct FloorBenchmarks {
         /// A task of one client. It returns the latencies in nanoseconds, if the client measures them.
         private struct Subject {
@@ -40,18 +42,25 @@
             guard let opened = cfloor_connect(server.port) else { throw CocoaError(.fileReadUnknown) }
             // Used by one task at a time.
             nonisolated(unsafe) let bare = opened
-            for (pattern, task) in [(LoopbackSocketServer.EventPattern.paced, "event, one write each"), (.bundle, "event, 64 a write")] {
+            for (pattern, task) in [
+                (LoopbackSocketServer.EventPattern.paced, "event, one write each"), (.bundle, "event, 64 a write"),
+            ] {
                 add(task, Self.floor, Self.events) { count in
-                    guard cfloor_events(bare, pattern.rawValue, Int32(count)) == 1 else { throw CocoaError(.fileReadUnknown) }
+                    guard cfloor_events(bare, pattern.rawValue, Int32(count)) == 1 else {
+                        throw CocoaError(.fileReadUnknown)
+                    }
                     return []
                 }
                 addEvents(task, pattern)
             }
-            for (task, calls, inFlight) in [("call, one at a time", Self.callsOneByOne, 1), ("call, 64 in flight", Self.callsInFlight, 64)]
-            {
+            for (task, calls, inFlight) in [
+                ("call, one at a time", Self.callsOneByOne, 1), ("call, 64 in flight", Self.callsInFlight, 64),
+            ] {
                 add(task, Self.floor, calls) { count in
                     var latencies = [UInt64](repeating: 0, count: count)
-                    guard cfloor_calls(bare, Int32(count), Int32(inFlight), &latencies) == 1 else { throw CocoaError(.fileReadUnknown) }
+                    guard cfloor_calls(bare, Int32(count), Int32(inFlight), &latencies) == 1 else {
+                        throw CocoaError(.fileReadUnknown)
+                    }
                     return latencies
                 }
                 addCalls(task, calls, inFlight: inFlight)
@@ -87,7 +96,9 @@
         }
 
         private mutating func addCalls(_ task: String, _ calls: Int, inFlight: Int) {
-            let (json, models) = (app.service("messages"), app.service("messages", of: LoopbackSocketServer.Message.self))
+            let (json, models) = (
+                app.service("messages"), app.service("messages", of: LoopbackSocketServer.Message.self)
+            )
             let run: Run = { count in try await Self.latencies(count, inFlight) { _ = try await json.get(1) } }
             add(task, "feathers-swift", calls, run)
             add(task, "feathers-swift, typed", calls) { count in
@@ -144,7 +155,8 @@
                 subjects[index].mutexes = Double(after.mutexes - before.mutexes) / operations
             }
             var table = TextTable(
-                ("task", .left), ("client", .left), ("CPU", .right), ("wall", .right), ("switches", .right), ("allocations", .right),
+                ("task", .left), ("client", .left), ("CPU", .right), ("wall", .right), ("switches", .right),
+                ("allocations", .right),
                 ("mutexes", .right), ("p50", .right), ("p99", .right), ("CPU/floor", .right), ("wall/floor", .right))
             var (floor, task) = (Usage(), "")
             for subject in subjects {
@@ -153,7 +165,8 @@
                 if isFirst { (floor, task) = (cost, subject.task) }
                 let latencies = subject.latencies.sorted()
                 let percentiles = [50, 99].map { percent in
-                    latencies.isEmpty ? "–" : Double(latencies[(latencies.count - 1) * percent / 100]).nanosecondsInWords
+                    latencies.isEmpty
+                        ? "–" : Double(latencies[(latencies.count - 1) * percent / 100]).nanosecondsInWords
                 }
                 table.rows.append(
                     [

@@ -32,7 +32,8 @@ struct Harness {
             let reference = benchmark.reference.flatMap { name in group.benchmarks.firstIndex { $0.name == name } }
             return Measurement(
                 group: group.name, name: benchmark.name, nanoseconds: median.elapsed, cpuNanoseconds: median.cpu,
-                reference: benchmark.reference, ratio: reference.map { (medians[$0].elapsed / median.elapsed).rounded(places: 4) },
+                reference: benchmark.reference,
+                ratio: reference.map { (medians[$0].elapsed / median.elapsed).rounded(places: 4) },
                 cpuRatio: reference.map { (medians[$0].cpu / median.cpu).rounded(places: 4) })
         }
     }
@@ -60,8 +61,12 @@ struct Cost: Sendable, AdditiveArithmetic {
 
     static let zero = Cost()
 
-    static func + (left: Cost, right: Cost) -> Cost { Cost(elapsed: left.elapsed + right.elapsed, cpu: left.cpu + right.cpu) }
-    static func - (left: Cost, right: Cost) -> Cost { Cost(elapsed: left.elapsed - right.elapsed, cpu: left.cpu - right.cpu) }
+    static func + (left: Cost, right: Cost) -> Cost {
+        Cost(elapsed: left.elapsed + right.elapsed, cpu: left.cpu + right.cpu)
+    }
+    static func - (left: Cost, right: Cost) -> Cost {
+        Cost(elapsed: left.elapsed - right.elapsed, cpu: left.cpu - right.cpu)
+    }
 
     /// Returns the time on both clocks: since a fixed moment, and what this process has used.
     static func now() -> Cost {

@@ -4,8 +4,8 @@ import Foundation
 
 /// Open connections that do nothing, and the memory that they hold.
 ///
-/// Both figures are differences between before and after opening. Run it first in a process: memory that was freed earlier is used again, and is then
-/// missing from the resident size.
+/// Both figures are differences between before and after opening. Run it first in a process: memory that was freed
+/// earlier is used again, and is then missing from the resident size.
 struct IdleConnections<Connection: Sendable>: CustomStringConvertible {
     fileprivate let connections: [Connection]
     /// The growth of the resident size, in bytes.
@@ -33,7 +33,8 @@ struct IdleConnections<Connection: Sendable>: CustomStringConvertible {
 
     var description: String {
         let count = Double(connections.count - 1)
-        let allocated = allocatedBytes.map { String(format: ", %.1f KB of it allocated", Double($0) / count / 1_024) } ?? ""
+        let allocated =
+            allocatedBytes.map { String(format: ", %.1f KB of it allocated", Double($0) / count / 1_024) } ?? ""
         return "\(count.grouped) idle connections: "
             + String(format: "%.1f KB of memory each", Double(residentBytes) / count / 1_024) + allocated
     }
@@ -54,7 +55,9 @@ extension IdleConnections<FeathersApp> {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<times {
                 if index >= 64 { try await group.next() }
-                group.addTask { [app = connections[index % connections.count]] in _ = try await app.service("messages").get(1) }
+                group.addTask { [app = connections[index % connections.count]] in
+                    _ = try await app.service("messages").get(1)
+                }
             }
             try await group.waitForAll()
         }

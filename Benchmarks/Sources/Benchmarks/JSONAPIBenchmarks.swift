@@ -5,8 +5,9 @@ import Synchronization
 
 /// Decoding compound documents into models, compared with `JSONDecoder` on the same models in plain JSON.
 ///
-/// A resource takes as many instructions in 100 MB as in 1 MB. It takes longer, though, when the document's tree and the models outgrow the
-/// processor's caches. This affects decoding and freeing, which access memory long after the parser wrote it, but not parsing.
+/// A resource takes as many instructions in 100 MB as in 1 MB. It takes longer, though, when the document's tree and
+/// the models outgrow the processor's caches. This affects decoding and freeing, which access memory long after the
+/// parser wrote it, but not parsing.
 enum JSONAPIBenchmarks {
     struct Author: JSONAPIModel {
         static let type = "people"
@@ -76,7 +77,8 @@ enum JSONAPIBenchmarks {
         return group
     }
 
-    /// The same articles as plain JSON and as a document. Created in the warm-up round, so that runs of other groups don't pay for large ones.
+    /// The same articles as plain JSON and as a document. Created in the warm-up round, so that runs of other groups
+    /// don't pay for large ones.
     private final class Input: Sendable {
         private let count: Int
         private let made = Mutex<(plain: Data, document: [UInt8])?>(nil)
@@ -89,7 +91,10 @@ enum JSONAPIBenchmarks {
             try made.withLock { made in
                 if let made { return made }
                 let articles = JSONAPIBenchmarks.articles(count)
-                let input = (try JSONEncoder().encode(articles), try JSONAPIBenchmarks.document(articles, JSONAPICodec()).serialized())
+                let input = (
+                    try JSONEncoder().encode(articles),
+                    try JSONAPIBenchmarks.document(articles, JSONAPICodec()).serialized()
+                )
                 made = input
                 return input
             }
@@ -98,13 +103,17 @@ enum JSONAPIBenchmarks {
 
     private static func articles(_ count: Int) -> [Article] {
         let text = String(repeating: "Lorem ipsum dolor sit amet, Zürich. ", count: 16)
-        let authors = (0..<max(1, count / 4)).map { Author(id: "\($0)", name: "Author \($0)", email: "author\($0)@example.com") }
+        let authors = (0..<max(1, count / 4)).map {
+            Author(id: "\($0)", name: "Author \($0)", email: "author\($0)@example.com")
+        }
         let tags = (0..<max(3, count / 4)).map { Tag(id: "\($0)", label: "Tag number \($0)") }
         let categories = (0..<10).map { Category(id: "\($0)", title: "Category \($0)") }
         return (0..<count).map { number in
             Article(
-                id: "\(number)", title: "Article number \(number)", body: text, likes: number, score: Double(number) * 0.37,
-                isPublished: number % 2 == 0, author: authors[number % authors.count], category: categories[number % 10],
+                id: "\(number)", title: "Article number \(number)", body: text, likes: number,
+                score: Double(number) * 0.37,
+                isPublished: number % 2 == 0, author: authors[number % authors.count],
+                category: categories[number % 10],
                 tags: (0..<3).map { tags[(number + $0) % tags.count] })
         }
     }

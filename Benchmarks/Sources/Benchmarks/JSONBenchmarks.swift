@@ -35,9 +35,11 @@ enum JSONBenchmarks {
             total: count, limit: count, skip: 0,
             data: (0..<count).map { number in
                 Message(
-                    id: number, text: "Message number \(number): Zürich, 日本語, \"quoted\" and\nbroken", author: "Ada Lovelace",
+                    id: number, text: "Message number \(number): Zürich, 日本語, \"quoted\" and\nbroken",
+                    author: "Ada Lovelace",
                     room: "general",
-                    likes: number * 3, score: Double(number) * 0.37, tags: ["swift", "feathers"], edited: number % 2 == 0)
+                    likes: number * 3, score: Double(number) * 0.37, tags: ["swift", "feathers"],
+                    edited: number % 2 == 0)
             })
     }
 
@@ -62,12 +64,16 @@ enum JSONBenchmarks {
         add("serialize, JSONSerialization") { _ = try JSONSerialization.data(withJSONObject: foundation) }
         add("serialize", comparedWith: "serialize, JSONSerialization") { _ = try value.serialized() }
         add("to a model, JSONDecoder") { _ = try JSONDecoder().decode(Page.self, from: data) }
-        add("to a model", comparedWith: "to a model, JSONDecoder") { _ = try CodingOptions().decode(Page.self, parsing: bytes) }
+        add("to a model", comparedWith: "to a model, JSONDecoder") {
+            _ = try CodingOptions().decode(Page.self, parsing: bytes)
+        }
         add("to a model, via a JSON tree", comparedWith: "to a model") {
             _ = try CodingOptions().decode(Page.self, from: JSONValue(parsing: bytes))
         }
         add("from a model, JSONEncoder") { _ = try JSONEncoder().encode(model) }
-        add("from a model", comparedWith: "from a model, JSONEncoder") { _ = try CodingOptions().encode(model).serialized() }
+        add("from a model", comparedWith: "from a model, JSONEncoder") {
+            _ = try CodingOptions().encode(model).serialized()
+        }
         return group
     }
 }

@@ -29,7 +29,8 @@ enum LocalBenchmarks {
         let likes: Int
     }
 
-    /// - Parameter isShared: Whether the records have the same author, tags and dates. Otherwise none has a text that another one has.
+    /// - Parameter isShared: Whether the records have the same author, tags and dates. Otherwise none has a text that
+    ///   another one has.
     static func records(_ count: Int, isShared: Bool = true) -> [JSONValue] {
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return (0..<count).map { number in
@@ -38,10 +39,13 @@ enum LocalBenchmarks {
                 "id": .string("5f0c1e9b-8f0e-4d55-9d0e-6a3c3f\(own)"), "name": .string("Ada Lovelace \(own)"),
                 "email": .string("ada.lovelace.\(own)@example.com"),
             ]
-            var record: JSONObject = ["id": .integer(Int64(number)), "title": .string("Article number \(number) of \(count)")]
+            var record: JSONObject = [
+                "id": .integer(Int64(number)), "title": .string("Article number \(number) of \(count)"),
+            ]
             record["text"] = .string(String(repeating: "Lorem ipsum dolor sit amet \(number). ", count: 18))
             record["author"] = .object(author)
-            record["tags"] = isShared ? ["swift", "feathers", "local first"] : .array((0..<3).map { .string("tag-\(own)-\($0)") })
+            record["tags"] =
+                isShared ? ["swift", "feathers", "local first"] : .array((0..<3).map { .string("tag-\(own)-\($0)") })
             let created = Date(timeIntervalSince1970: 1_772_368_496.789 + (isShared ? 0 : Double(number)))
             record["createdAt"] = .string(created.formatted(format))
             record["updatedAt"] = .string((created + 3_600.1).formatted(format))
@@ -65,7 +69,8 @@ enum LocalBenchmarks {
     /// In memory where possible, because a disk takes longer than everything that is measured here.
     private static func folder(_ name: String) throws -> URL {
         let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
-        let parent = FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
+        let parent =
+            FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
         let folder = parent.appending(path: "feathers-benchmark-\(name)", directoryHint: .isDirectory)
         try? FileManager.default.removeItem(at: folder)
         return folder
@@ -75,7 +80,8 @@ enum LocalBenchmarks {
 
     // MARK: A queued write
 
-    /// An outbox with 100 pending writes that are not sent, and a live query of 10,000 records, or one of the record alone that shows no pending writes.
+    /// An outbox with 100 pending writes that are not sent, and a live query of 10,000 records, or one of the record
+    /// alone that shows no pending writes.
     private actor Desk {
         private let app = FeathersApp()
         private let articles: Service<JSONValue>
@@ -90,7 +96,8 @@ enum LocalBenchmarks {
             try app.use(outbox: await Outbox(file: try folder(name).appending(path: "writes.outbox")))
             articles = try await app.use(Shelf(records: isShown ? records : [records[5_001]]), at: "articles")
             for number in 0..<100 { try await articles.outbox.patch(number * 97, with: ["isRead": true]) }
-            // The journal stores the record that a live query knows, so both kinds of desk need one to write the same entry.
+            // The journal stores the record that a live query knows, so both kinds of desk need one to write the same
+            // entry.
             let models = app.service("articles", of: Article.self)
             let live = models.live(byLikes(), writes: isShown ? .all : .confirmedOnly)
             reader = live.snapshots.makeAsyncIterator()
@@ -160,11 +167,13 @@ enum LocalBenchmarks {
         return group
     }
 
-    /// Opens an app and reads a live query up to its first snapshot, repeatedly. By then, all records have been read, parsed and decoded.
+    /// Opens an app and reads a live query up to its first snapshot, repeatedly. By then, all records have been read,
+    /// parsed and decoded.
     /// - Returns: The cost, excluding closing the app.
     private static func open(_ folder: URL, times: Int) async throws -> Cost {
         var cost = Cost.zero
-        // The query's fetch ends in the background. If it held the last reference to the records, it would free them while the next opening is measured.
+        // The query's fetch ends in the background. If it held the last reference to the records, it would free them
+        // while the next opening is measured.
         var previous: LiveSnapshot<Article>?
         for _ in 0..<times {
             let start = Cost.now()
@@ -209,7 +218,9 @@ enum LocalBenchmarks {
     private struct InstantClient: HTTPClient {
         let body: [UInt8]
 
-        func execute(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: 200, body: body, url: request.url) }
+        func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
+            HTTPResponse(status: 200, body: body, url: request.url)
+        }
     }
 
     /// Returns what isn't measured in time: the memory of 100,000 records, relative to their JSON text.

@@ -3,8 +3,9 @@ import Foundation
 
 /// A minimal Socket.IO server over WebSocket.
 ///
-/// It acknowledges `["create","echo",DATA,{}]` with DATA, `["create","PATTERN",N,{}]` with null after sending N events in an ``EventPattern``, and
-/// all other calls with a small record. The id of an event is the time at which it was written, in nanoseconds.
+/// It acknowledges `["create","echo",DATA,{}]` with DATA, `["create","PATTERN",N,{}]` with null after sending N events
+/// in an ``EventPattern``, and all other calls with a small record. The id of an event is the time at which it was
+/// written, in nanoseconds.
 struct LoopbackSocketServer {
     let port: UInt16
 
@@ -33,7 +34,8 @@ struct LoopbackSocketServer {
         /// 64 events in one write.
         case bundle
 
-        /// The time that a FeathersJS 5.0.24 server on Node takes for an event, measured with a client that only counts frames.
+        /// The time that a FeathersJS 5.0.24 server on Node takes for an event, measured with a client that only counts
+        /// frames.
         static let pace: UInt64 = 14_000
         static let eventsPerBundle = 64
     }
@@ -50,7 +52,8 @@ struct LoopbackSocketServer {
         }
 
         mutating func run() {
-            guard shakeHands(), send(#"0{"sid":"e","upgrades":[],"pingInterval":600000,"pingTimeout":600000,"maxPayload":100000000}"#)
+            guard shakeHands(),
+                send(#"0{"sid":"e","upgrades":[],"pingInterval":600000,"pingTimeout":600000,"maxPayload":100000000}"#)
             else {
                 return
             }
@@ -63,7 +66,9 @@ struct LoopbackSocketServer {
         private mutating func answer(_ packet: [UInt8]) -> Bool {
             guard packet.count >= 2, packet[0] == UInt8(ascii: "4") else { return true }
             if packet[1] == UInt8(ascii: "0") { return send(#"40{"sid":"s"}"#) }
-            guard packet[1] == UInt8(ascii: "2"), let open = packet.firstIndex(of: UInt8(ascii: "[")) else { return true }
+            guard packet[1] == UInt8(ascii: "2"), let open = packet.firstIndex(of: UInt8(ascii: "[")) else {
+                return true
+            }
             let id = String(decoding: packet[2..<open], as: UTF8.self)
             let arguments = packet[open...]
             if let data = Self.data(of: arguments, to: #"["create","echo","#) {
@@ -71,7 +76,8 @@ struct LoopbackSocketServer {
             }
             for pattern in EventPattern.allCases {
                 guard let data = Self.data(of: arguments, to: #"["create","\#(pattern)","#) else { continue }
-                return sendEvents(Int(String(decoding: data, as: UTF8.self)) ?? 0, pattern) && send("43\(id)[null,null]")
+                return sendEvents(Int(String(decoding: data, as: UTF8.self)) ?? 0, pattern)
+                    && send("43\(id)[null,null]")
             }
             return send(#"43\#(id)[null,{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}]"#)
         }
@@ -82,7 +88,8 @@ struct LoopbackSocketServer {
                 // Waits actively, as a busy server does.
                 while pattern == .paced, cfloor_now() < start + EventPattern.pace {}
                 start = cfloor_now()
-                bundle += Self.frame(Array(#"42["messages created",{"id":\#(start),"text":"Hello","author":"Ada"}]"#.utf8))
+                bundle += Self.frame(
+                    Array(#"42["messages created",{"id":\#(start),"text":"Hello","author":"Ada"}]"#.utf8))
                 if pattern == .bundle, (number + 1) % EventPattern.eventsPerBundle != 0, number + 1 < count { continue }
                 guard peer.send(bundle) else { return false }
                 bundle = []
@@ -104,7 +111,10 @@ struct LoopbackSocketServer {
                 head += buffer[..<count]
             }
             let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
-            guard let key = lines.first(where: { $0.lowercased().hasPrefix("sec-websocket-key:") })?.split(separator: ":").last else {
+            guard
+                let key = lines.first(where: { $0.lowercased().hasPrefix("sec-websocket-key:") })?.split(separator: ":")
+                    .last
+            else {
                 return false
             }
             let text = key.trimmingCharacters(in: .whitespaces) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"

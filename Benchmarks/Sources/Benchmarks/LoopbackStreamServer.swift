@@ -1,17 +1,21 @@
 import CFloor
 
-/// A minimal HTTP server that streams as many server-sent events as the request's query says (`?count=100`), one HTTP chunk each, as FeathersJS 6 does.
+/// A minimal HTTP server that streams as many server-sent events as the request's query says (`?count=100`), one HTTP
+/// chunk each, as FeathersJS 6 does.
 ///
-/// `/tokens` is a streamed result. `/sse` is an event stream: a greeting, then the events, then silence until the client leaves.
-/// With `pattern=paced`, each event is written by itself, at the pace of a FeathersJS server; otherwise, 32 at a time.
+/// `/tokens` is a streamed result. `/sse` is an event stream: a greeting, then the events, then silence until the
+/// client leaves. With `pattern=paced`, each event is written by itself, at the pace of a FeathersJS server; otherwise,
+/// 32 at a time.
 struct LoopbackStreamServer {
     let port: UInt16
 
     init() throws {
-        let head = Array("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+        let head = Array(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
         let token = Self.chunk(#"{"n":1234,"text":"a token"}"#)
         let greeting = Self.chunk(#"{"event":"connected","data":{},"path":"sse"}"#)
-        let event = Self.chunk(#"{"event":"created","data":{"id":1234,"text":"Hello","author":"Ada"},"path":"messages"}"#)
+        let event = Self.chunk(
+            #"{"event":"created","data":{"id":1234,"text":"Hello","author":"Ada"},"path":"messages"}"#)
         port = try LoopbackListener { peer in
             var buffer = [UInt8](repeating: 0, count: 16_384)
             var request: [UInt8] = []
@@ -26,7 +30,9 @@ struct LoopbackStreamServer {
                     guard peer.send(head + greeting), Self.send(items, of: event, isPaced, to: peer) else { return }
                     continue
                 }
-                guard peer.send(head + token), Self.send(items - 1, of: token, isPaced, to: peer), peer.send(Array("0\r\n\r\n".utf8)) else {
+                guard peer.send(head + token), Self.send(items - 1, of: token, isPaced, to: peer),
+                    peer.send(Array("0\r\n\r\n".utf8))
+                else {
                     return
                 }
             }

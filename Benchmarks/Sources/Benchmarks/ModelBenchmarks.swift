@@ -1,12 +1,15 @@
 import Feathers
 import Foundation
 
-/// A `find` of a service with a model that receives a page of ten immediately, so that only processing the response is measured.
+/// A `find` of a service with a model that receives a page of ten immediately, so that only processing the response is
+/// measured.
 enum ModelBenchmarks {
     struct InstantClient: HTTPClient {
         let body: [UInt8]
 
-        func execute(_ request: HTTPRequest) async throws -> HTTPResponse { HTTPResponse(status: 200, body: body, url: request.url) }
+        func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
+            HTTPResponse(status: 200, body: body, url: request.url)
+        }
     }
 
     static func group() async throws -> BenchmarkGroup {
@@ -31,7 +34,8 @@ enum ModelBenchmarks {
             }
         }
         for (name, service) in [
-            ("after hook, result read", looking), ("around hook, result read", watching), ("around hook, result not read", passing),
+            ("after hook, result read", looking), ("around hook, result read", watching),
+            ("around hook, result not read", passing),
             ("no hook", bare),
         ] {
             group.add(name, operations: 500, comparedWith: "a JSON tree, then models") {

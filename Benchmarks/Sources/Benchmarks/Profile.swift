@@ -7,11 +7,13 @@ import Foundation
 ///     Benchmarks/.build/release/Benchmarks --serve http
 ///     valgrind --tool=callgrind Benchmarks/.build/release/Benchmarks --profile rest 1000 http://127.0.0.1:PORT
 ///
-/// The server (`http`, `socket` for calls and events over Socket.IO, or `stream` for FeathersJS 6) prints its port, and serves until its input
-/// ends. Start it separately, because valgrind cannot. To exclude fixed costs, subtract a run of N operations from a run of 2 N.
+/// The server (`http`, `socket` for calls and events over Socket.IO, or `stream` for FeathersJS 6) prints its port, and
+/// serves until its input ends. Start it separately, because valgrind cannot. To exclude fixed costs, subtract a run of
+/// N operations from a run of 2 N.
 enum Profile: String, CaseIterable {
     case reading, parsing, serializing, querying
-    case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, live, memory, readers, atOnce, decoding
+    case rest, socketio, socketioTyped, inFlight, events, eventsTyped, eventsOneByOne, live, memory, readers, atOnce,
+        decoding
     case noHooks, threeHooks, hooks
     case typed, jsonapi, idle, idleSockets, callsOverMany, items, firstItem, streamEvents, sourceEvents
     case eventsPaced, streamEventsPaced
@@ -57,7 +59,8 @@ enum Profile: String, CaseIterable {
         case .hooks:
             let service = try await FeathersApp().use(Growth.TrivialService(), at: "trivial")
             let hook: Hook = { _ in }
-            await service.use(hooks: Hooks(around: [{ context, next in try await next(&context) }], before: [hook], after: [hook]))
+            await service.use(
+                hooks: Hooks(around: [{ context, next in try await next(&context) }], before: [hook], after: [hook]))
             for _ in 0..<times { _ = try await service.get(1) }
         case .live:
             let service = try await FeathersApp().use(MemoryService(records: Growth.records(1_000)), at: "messages")
@@ -68,7 +71,8 @@ enum Profile: String, CaseIterable {
                 _ = try await results.next()
             }
         case .memory:
-            let service = try await FeathersApp().use(MemoryService(multi: .all, records: Growth.records(times)), at: "messages")
+            let service = try await FeathersApp().use(
+                MemoryService(multi: .all, records: Growth.records(times)), at: "messages")
             for number in 0..<times { _ = try await service.get(number * 7919 % times) }
             try await service.patchAll(query: Query(), with: ["n": 1])
         // Short services have 100 records, long ones 100,000.
@@ -85,7 +89,8 @@ enum Profile: String, CaseIterable {
             let cache =
                 self == .miss
                 ? ServiceCache(policy: .networkOnlyNoCache)
-                : ServiceCache(DiskCacheStorage(directory: CachingBenchmarks.directory), policy: .networkOnlyUpdateCache)
+                : ServiceCache(
+                    DiskCacheStorage(directory: CachingBenchmarks.directory), policy: .networkOnlyUpdateCache)
             let service = try await CachingBenchmarks.service(with: cache)
             for number in 0..<times { _ = try await service.get(number % 100) }
         case .readers:
@@ -111,7 +116,8 @@ enum Profile: String, CaseIterable {
             let idle = try await IdleConnections<FeathersApp>.open(times, to: try url(of: server))
             try await idle.call(times: 10_000)
             await idle.close()
-        case .idleSockets: print(try await IdleConnections<any WebSocketConnection>.open(times, to: try url(of: server)))
+        case .idleSockets:
+            print(try await IdleConnections<any WebSocketConnection>.open(times, to: try url(of: server)))
         case .items:
             let tokens = FeathersApp(transport: .feathers6(try url(of: server))).service("tokens")
             for try await _ in tokens.stream(.find, query: ["count": .integer(Int64(times))]) {}
@@ -119,13 +125,16 @@ enum Profile: String, CaseIterable {
             let tokens = FeathersApp(transport: .feathers6(try url(of: server))).service("tokens")
             for _ in 0..<times { for try await _ in tokens.stream(.find, query: ["count": 1]) {} }
         case .streamEvents, .streamEventsPaced:
-            let query: Query<JSONValue> = ["count": .integer(Int64(times)), "pattern": self == .streamEvents ? "burst" : "paced"]
+            let query: Query<JSONValue> = [
+                "count": .integer(Int64(times)), "pattern": self == .streamEvents ? "burst" : "paced",
+            ]
             let app = FeathersApp(transport: .feathers6(try url(of: server)) { $0.query = query })
             let events = app.service("messages").events(.created, bufferingNewest: times)
             try await withFeathersApp(app) { _ in for await _ in events.prefix(times) {} }
         case .sourceEvents:
             let app = FeathersApp(transport: .rest(try url(of: server)))
-            var iterator = app.eventSource("sse", as: JSONValue.self, query: ["count": .integer(Int64(times))]).makeAsyncIterator()
+            var iterator = app.eventSource("sse", as: JSONValue.self, query: ["count": .integer(Int64(times))])
+                .makeAsyncIterator()
             for _ in 0..<times { _ = try await iterator.next() }
         case .opening: try await LocalBenchmarks.open(times: times)
         case .queuedHidden: try await LocalBenchmarks.queue(["isRead": true], isShown: false, times: times)
@@ -147,7 +156,9 @@ enum Profile: String, CaseIterable {
             let page = try JSONValue(parsing: JSONBenchmarks.pageOfTen())
             for _ in 0..<times { _ = try page.serialized() }
         case .querying:
-            for _ in 0..<times { _ = Query.where("room", "general").where("age", .greaterThan(18)).sorted(by: "createdAt").limit(10) }
+            for _ in 0..<times {
+                _ = Query.where("room", "general").where("age", .greaterThan(18)).sorted(by: "createdAt").limit(10)
+            }
         case .decoding:
             let text = try JSONBenchmarks.pageOfTen()
             for _ in 0..<times { _ = try CodingOptions().decode(JSONBenchmarks.Page.self, parsing: text) }

@@ -5,7 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// `get` over REST with URLSession and with the platform's default client, compared with the same requests on a bare URLSession.
+/// `get` over REST with URLSession and with the platform's default client, compared with the same requests on a bare
+/// URLSession.
 enum RESTBenchmarks {
     static func group() throws -> BenchmarkGroup {
         var group = BenchmarkGroup("REST get")
@@ -13,7 +14,9 @@ enum RESTBenchmarks {
         let base = try server.url
         let url = base.appending(path: "messages/1")
         let session = URLSession(configuration: .ephemeral)
-        let clients: [(String, any HTTPClient)] = [("URLSession", URLSessionHTTPClient()), ("default client", PlatformHTTPClient.make())]
+        let clients: [(String, any HTTPClient)] = [
+            ("URLSession", URLSessionHTTPClient()), ("default client", PlatformHTTPClient.make()),
+        ]
         let services = clients.map { name, client in
             (name, FeathersApp(transport: .rest(base, httpClient: client)).service("messages"))
         }
@@ -31,7 +34,10 @@ enum RESTBenchmarks {
                 try await concurrently(lanes, each: 16) { try await fetch(url, session) }
             }
             for (name, service) in services {
-                group.add("\(name), \(lanes) at once", operations: lanes * 16, comparedWith: "bare URLSession, \(lanes) at once") {
+                group.add(
+                    "\(name), \(lanes) at once", operations: lanes * 16,
+                    comparedWith: "bare URLSession, \(lanes) at once"
+                ) {
                     try await concurrently(lanes, each: 16) { _ = try await service.get(1) }
                 }
             }

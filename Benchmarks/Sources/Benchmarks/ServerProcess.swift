@@ -14,7 +14,9 @@ final class ServerProcess: Sendable {
         process.standardOutput = output
         try process.run()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let port = UInt16(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw CocoaError(.fileReadUnknown) }
+        guard let port = UInt16(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw CocoaError(.fileReadUnknown)
+        }
         self.port = port
         // The server ends when this end of the pipe is closed, at the latest when this process ends.
         self.input = input.fileHandleForWriting
@@ -38,7 +40,9 @@ final class ServerProcess: Sendable {
         func serve() throws {
             let port =
                 switch self {
-                case .http: try LoopbackServer(answering: #"{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}"#).port
+                case .http:
+                    try LoopbackServer(answering: #"{"id":1,"text":"Hello","author":"Ada","likes":3,"tags":["a","b"]}"#)
+                        .port
                 case .socket: try LoopbackSocketServer().port
                 case .stream: try LoopbackStreamServer().port
                 }

@@ -5,10 +5,14 @@ import Foundation
 enum TrafficBenchmarks {
     /// Returns immediately, so that only the call itself is measured.
     private struct TrivialTransport: Transport {
-        func send(_ request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse(["id": request.id?.json ?? .null]) }
+        func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+            ServiceResponse(["id": request.id?.json ?? .null])
+        }
     }
 
-    private static func service(_ transport: any Transport = TrivialTransport(), hooks: Hooks = Hooks()) -> Service<JSONValue> {
+    private static func service(_ transport: any Transport = TrivialTransport(), hooks: Hooks = Hooks()) -> Service<
+        JSONValue
+    > {
         let app = FeathersApp(transport: transport)
         app.use(hooks: hooks)
         return app.service("messages")

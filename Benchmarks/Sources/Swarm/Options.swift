@@ -49,7 +49,9 @@ struct Options {
         var words = words[...]
         while let word = words.popFirst() {
             func value() throws -> String {
-                guard let value = words.popFirst(), !value.hasPrefix("--") else { throw Problem("'\(word)' needs a value") }
+                guard let value = words.popFirst(), !value.hasPrefix("--") else {
+                    throw Problem("'\(word)' needs a value")
+                }
                 return value
             }
             func count() throws -> Int {
@@ -60,13 +62,17 @@ struct Options {
             }
             func choice(_ choices: [String]) throws -> String {
                 let value = try value()
-                guard choices.contains(value) else { throw Problem("'\(word)' is one of \(choices.joined(separator: ", "))") }
+                guard choices.contains(value) else {
+                    throw Problem("'\(word)' is one of \(choices.joined(separator: ", "))")
+                }
                 return value
             }
             switch word {
             case "--help", "-h": showsHelp = true
             case "--url":
-                guard let url = URL(string: try value()), url.host() != nil else { throw Problem("'--url' needs the URL of a server") }
+                guard let url = URL(string: try value()), url.host() != nil else {
+                    throw Problem("'--url' needs the URL of a server")
+                }
                 self.url = url
             case "--clients": clients = try count()
             case "--transport": usesREST = try choice(["socketio", "rest"]) == "rest"
@@ -83,7 +89,9 @@ struct Options {
             }
         }
         callers = min(callers, clients)
-        guard showsHelp || (url.host() != nil && clients > 0) else { throw Problem("'--url' and '--clients' are required") }
+        guard showsHelp || (url.host() != nil && clients > 0) else {
+            throw Problem("'--url' and '--clients' are required")
+        }
     }
 
     var expectsEvents: Bool { !usesREST && method == .create }

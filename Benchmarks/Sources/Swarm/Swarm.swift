@@ -1,7 +1,8 @@
 import Feathers
 import Foundation
 
-/// `Swarm --url <server> --clients <n>` connects many clients to a Feathers server, lets them make calls, and measures these and the events.
+/// `Swarm --url <server> --clients <n>` connects many clients to a Feathers server, lets them make calls, and measures
+/// these and the events.
 @main
 enum Swarm {
     static func main() async {
@@ -80,7 +81,9 @@ enum Swarm {
         if options.email != nil { try app.use(authentication: AuthenticationOptions()) }
         if !options.usesREST { try await tally.measure("connect") { try await app.connect() } }
         if let email = options.email?.replacing("<client>", with: "\(number)") {
-            try await tally.measure("sign in") { _ = try await app.authenticate(.local(email: email, password: options.password)) }
+            try await tally.measure("sign in") {
+                _ = try await app.authenticate(.local(email: email, password: options.password))
+            }
         }
         return app
     }
@@ -95,12 +98,18 @@ enum Swarm {
                 "text": .string("\(client): \(number)"), "swarm": .string(options.run), "sentAt": .integer(now),
             ]
             try? await tally.measure(options.method.rawValue) {
-                if options.method == .find { _ = try await service.find(.limit(10)) } else { _ = try await service.create(data) }
+                if options.method == .find {
+                    _ = try await service.find(.limit(10))
+                } else {
+                    _ = try await service.create(data)
+                }
             }
         }
     }
 
-    private static func listen(to events: some AsyncSequence<JSONValue, Never>, _ options: Options, _ tally: Tally) async {
+    private static func listen(to events: some AsyncSequence<JSONValue, Never>, _ options: Options, _ tally: Tally)
+        async
+    {
         var left = options.callers * options.calls
         for await record in events where record["swarm"]?.string == options.run {
             tally.add("event", .microseconds(now - (record["sentAt"]?.integer ?? now)))
@@ -122,6 +131,8 @@ enum Swarm {
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < rlim_t(count) else { return }
         // Only the superuser may exceed the hard limit.
         limit = rlimit(rlim_cur: rlim_t(count), rlim_max: max(limit.rlim_max, rlim_t(count)))
-        if setrlimit(resource, &limit) != 0 { throw Options.Problem("The system does not allow \(count) open files: see 'ulimit -Hn'") }
+        if setrlimit(resource, &limit) != 0 {
+            throw Options.Problem("The system does not allow \(count) open files: see 'ulimit -Hn'")
+        }
     }
 }

@@ -49,15 +49,19 @@ final class Tally: Sendable {
         for row in rows {
             let (sorted, failed) = (row.times.sorted(), row.failures.values.reduce(0, +))
             let times = [50, 90, 99, 100].map { percent in
-                sorted.isEmpty ? "–" : String(format: "%.1f ms", sorted[(sorted.count * percent + 99) / 100 - 1] / .milliseconds(1))
+                sorted.isEmpty
+                    ? "–"
+                    : String(format: "%.1f ms", sorted[(sorted.count * percent + 99) / 100 - 1] / .milliseconds(1))
             }
             lines.append([row.title, "\(row.times.count)", "\(failed)"] + times)
         }
         let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
         let table = lines.map { line in
-            zip(line, widths).map { cell, width in String(repeating: " ", count: width - cell.count) + cell }.joined(separator: "  ")
+            zip(line, widths).map { cell, width in String(repeating: " ", count: width - cell.count) + cell }.joined(
+                separator: "  ")
         }
         let failures = rows.flatMap { row in row.failures.map { "\(row.title) failed \($1) times: \($0)" } }.sorted()
-        return (table + [String(format: "%.1f s", (ContinuousClock.now - start) / .seconds(1))] + failures).joined(separator: "\n")
+        return (table + [String(format: "%.1f s", (ContinuousClock.now - start) / .seconds(1))] + failures).joined(
+            separator: "\n")
     }
 }

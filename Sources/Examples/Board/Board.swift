@@ -26,8 +26,8 @@ struct Board: Sendable {
 
     /// Decides about a change that was not simply accepted.
     ///
-    /// Changes carry the card's version. If someone else has changed the card, the server refuses them, and what both changed is merged. So a
-    /// change without a response can be sent again: at worst, it meets its own result.
+    /// Changes carry the card's version. If someone else has changed the card, the server refuses them, and what both
+    /// changed is merged. So a change without a response can be sent again: at worst, it meets its own result.
     @Sendable private static func decide(_ failure: OutboxFailure) async -> OutboxDecision? {
         switch failure.reason {
         case .conflict: failure.current == nil ? .discard : .merge
@@ -37,7 +37,8 @@ struct Board: Sendable {
         }
     }
 
-    /// Shows the cards on this device at once, then those on the server, and then every change, until the task is cancelled.
+    /// Shows the cards on this device at once, then those on the server, and then every change, until the task is
+    /// cancelled.
     func watch(_ show: (LiveSnapshot<Card>) async -> Void) async throws {
         let query = Query<Card>.where(.board, name).sorted(by: .createdAt).limit(Self.limit)
         for try await snapshot in cards.live(query).snapshots { await show(snapshot) }

@@ -2,7 +2,8 @@ import ExampleProgram
 import Feathers
 import Foundation
 
-/// `Board <url> <folder> <board>` shows a shared board and runs the commands that are typed, or that come from a file or a pipe.
+/// `Board <url> <folder> <board>` shows a shared board and runs the commands that are typed, or that come from a file
+/// or a pipe.
 @main
 enum BoardProgram {
     static let usage = """
@@ -26,7 +27,8 @@ enum BoardProgram {
             guard arguments.count == 3 else { throw ProgramError.usage(usage) }
             let url = try ExampleProgram.server(arguments[0], or: usage)
             let folder = URL(filePath: arguments[1], directoryHint: .isDirectory)
-            let board = try await Board(arguments[2], over: .mixed(realTime: .socketIO(url), rest: .rest(url)), folder: folder)
+            let board = try await Board(
+                arguments[2], over: .mixed(realTime: .socketIO(url), rest: .rest(url)), folder: folder)
             try await run(board)
         }
     }
@@ -42,7 +44,9 @@ enum BoardProgram {
                     await screen.wait()
                     for await line in typedLines() where !line.isEmpty { await obey(line, board, screen) }
                     let left = try await board.send(within: .seconds(2))
-                    if left > 0 { ExampleProgram.write("Changes that are sent when this board is opened again: \(left)\n") }
+                    if left > 0 {
+                        ExampleProgram.write("Changes that are sent when this board is opened again: \(left)\n")
+                    }
                 }
                 // Watching ends only with an error.
                 try await group.next()
@@ -59,7 +63,9 @@ enum BoardProgram {
             case .rename(let card, let title): try await board.rename(screen.card(card), to: title)
             case .remove(let card): try await board.remove(screen.card(card))
             case .send:
-                if case let left = try await board.send(within: .seconds(10)), left > 0 { ExampleProgram.complain("\(left) are not sent.") }
+                if case let left = try await board.send(within: .seconds(10)), left > 0 {
+                    ExampleProgram.complain("\(left) are not sent.")
+                }
             case .help: ExampleProgram.write(Command.usage + "\n")
             }
         } catch {

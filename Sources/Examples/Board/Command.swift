@@ -32,7 +32,8 @@ enum Command: Equatable {
         case ("add", let first?, let rest): self = .add([first, rest].compactMap(\.self).joined(separator: " "))
         case ("move", let card?, let column?):
             guard let column = Self.columns.first(where: { $0.rawValue == column }) else {
-                throw Mistake(description: "There is no column '\(column)'. The columns are 'todo', 'doing' and 'done'.")
+                throw Mistake(
+                    description: "There is no column '\(column)'. The columns are 'todo', 'doing' and 'done'.")
             }
             self = .move(card: card, column)
         case ("rename", let card?, let title?): self = .rename(card: card, title)

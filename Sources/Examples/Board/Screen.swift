@@ -24,14 +24,16 @@ actor Screen {
             lines.append("\(column) \(number + 1) \(Self.badge(state)) \(card.title)")
         }
         // A terminal shows the board as it is now; a file or a pipe, as it was at each moment.
-        ExampleProgram.write((isatty(STDOUT_FILENO) == 1 ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
+        ExampleProgram.write(
+            (isatty(STDOUT_FILENO) == 1 ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
         cards = rows.map(\.0)
         changed.yield()
     }
 
     private func heading(of snapshot: LiveSnapshot<Card>) -> String {
         let count = snapshot.records.count
-        let total = snapshot.total.flatMap { $0 > count ? " of \(snapshot.isTotalEstimated ? "about " : "")\($0)" : nil } ?? ""
+        let total =
+            snapshot.total.flatMap { $0 > count ? " of \(snapshot.isTotalEstimated ? "about " : "")\($0)" : nil } ?? ""
         let cards = "\(count)\(total) \(count == 1 && total.isEmpty ? "card" : "cards")"
         return switch snapshot.source {
         case .server: cards
@@ -54,12 +56,16 @@ actor Screen {
     func card(_ text: String) throws -> Card {
         let cards = cards ?? []
         if let number = Int(text) {
-            guard cards.indices.contains(number - 1) else { throw Command.Mistake(description: "There is no card \(number).") }
+            guard cards.indices.contains(number - 1) else {
+                throw Command.Mistake(description: "There is no card \(number).")
+            }
             return cards[number - 1]
         }
         let found = cards.filter { $0.title.split(separator: " ").first?.lowercased() == text.lowercased() }
         guard let card = found.first else { throw Command.Mistake(description: "No card begins with '\(text)'.") }
-        guard found.count == 1 else { throw Command.Mistake(description: "\(found.count) cards begin with '\(text)': use a number.") }
+        guard found.count == 1 else {
+            throw Command.Mistake(description: "\(found.count) cards begin with '\(text)': use a number.")
+        }
         return card
     }
 

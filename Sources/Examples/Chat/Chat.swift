@@ -2,8 +2,8 @@ import ExampleProgram
 import Feathers
 import Foundation
 
-/// `Chat <url> <room> <email>` chats on a Feathers server: asks for the password, shows messages, and sends the lines that are typed.
-/// With `--transport feathers6`, the server is one of FeathersJS 6, which sends events over HTTP.
+/// `Chat <url> <room> <email>` chats on a Feathers server: asks for the password, shows messages, and sends the lines
+/// that are typed. With `--transport feathers6`, the server is one of FeathersJS 6, which sends events over HTTP.
 @main
 enum Chat {
     static let usage = """
@@ -30,7 +30,9 @@ enum Chat {
             let signals = ProcessSignal.received()
             async let _: Void = { for await _ in signals { lines.finish() } }()
             let password = await Terminal.secret("Password: ") { await lines.next() }
-            if let password { try await chat(on: url, usesFeathers6, in: arguments[1], as: arguments[2], password, saying: lines) }
+            if let password {
+                try await chat(on: url, usesFeathers6, in: arguments[1], as: arguments[2], password, saying: lines)
+            }
         }
     }
 
@@ -42,7 +44,9 @@ enum Chat {
         try await withFeathersApp(app) { app in
             // Fails immediately if there is no server. Later, a lost connection is restored.
             try await app.connect()
-            let room = try await ChatRoom(name, of: app, email: email, password: password) { ExampleProgram.write("\($0)\n") }
+            let room = try await ChatRoom(name, of: app, email: email, password: password) {
+                ExampleProgram.write("\($0)\n")
+            }
             ExampleProgram.write("You are \(room.author), in '\(name)'. Press ^D to leave.\n")
             try await room.run(saying: lines.values)
         }

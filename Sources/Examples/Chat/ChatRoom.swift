@@ -15,7 +15,9 @@ struct ChatRoom: Sendable {
 
     /// Signs in and joins a room.
     /// - Throws: ``FeathersError/Code/notAuthenticated`` if the server does not accept the user or the password.
-    init(_ name: String, of app: FeathersApp, email: String, password: String, show: @escaping @Sendable (String) -> Void) async throws {
+    init(
+        _ name: String, of app: FeathersApp, email: String, password: String, show: @escaping @Sendable (String) -> Void
+    ) async throws {
         let result = try await app.authenticate(.local(email: email, password: password))
         self.app = app
         self.name = name
@@ -47,7 +49,8 @@ struct ChatRoom: Sendable {
     }
 
     private func listen() async throws {
-        // Listens before fetching, so that nothing is missed in between. A message that arrives both ways is shown once.
+        // Listens before fetching, so that nothing is missed in between. A message that arrives both ways is shown
+        // once.
         let deliveries = messages.deliveries([.created])
         var shown: [ServiceID] = []
         try await showRecent(except: &shown)

@@ -8,8 +8,8 @@ struct Lines: Sendable {
 
     /// Reads on a thread of its own, which waits for each line and ends with the input.
     ///
-    /// A dispatch source needs no thread, but on Linux libdispatch may use it after it is freed if it is cancelled when its pipe ends
-    /// (swiftlang/swift-corelibs-libdispatch#949).
+    /// A dispatch source needs no thread, but on Linux libdispatch may use it after it is freed if it is cancelled when
+    /// its pipe ends (swiftlang/swift-corelibs-libdispatch#949).
     ///
     /// - Parameter descriptor: The file descriptor to read, which stays open; 0 for standard input.
     init(from descriptor: Int32) {
@@ -24,7 +24,8 @@ struct Lines: Sendable {
                 let count = read(descriptor, &buffer, buffer.count)
                 if count < 0 && (errno == EAGAIN || errno == EINTR) { continue }
                 guard count > 0 else { break }
-                var lines = (rest + buffer.prefix(count)).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                var lines = (rest + buffer.prefix(count)).split(
+                    separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
                 // The last line may be incomplete.
                 rest = Array(lines.removeLast())
                 for line in lines {

@@ -66,7 +66,8 @@ final class ChatModel {
     /// Returns a description of an error for users.
     private static func text(of error: any Error) -> String {
         switch error {
-        case let error as FeathersError where error.execution == .mayHaveExecuted: "No response arrived. Check whether the message was sent"
+        case let error as FeathersError where error.execution == .mayHaveExecuted:
+            "No response arrived. Check whether the message was sent"
         case FeathersError.Code.notAuthenticated: "Please sign in"
         case FeathersError.Code.unavailable, FeathersError.Code.timeout: "The server cannot be reached"
         case let error as FeathersError: error.message

@@ -18,7 +18,8 @@ final class Client: Sendable {
     init(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         #if canImport(Darwin)
-            // Writing to a closed connection must fail without a signal. On other platforms, each write has an option for it.
+            // Writing to a closed connection must fail without a signal. On other platforms, each write has an option
+            // for it.
             var yes: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
         #endif
@@ -42,7 +43,8 @@ final class Client: Sendable {
     deinit { close() }
 
     /// Sends as much of a text as fits without waiting.
-    /// - Returns: Whether everything was sent; `false` if the client has disconnected, or is too slow and has lost data.
+    /// - Returns: Whether everything was sent; `false` if the client has disconnected, or is too slow and has lost
+    ///   data.
     func send(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         return socket.withLock { socket in

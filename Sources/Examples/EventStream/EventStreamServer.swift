@@ -2,7 +2,8 @@ import Feathers
 
 /// Forwards the events of services to HTTP clients as server-sent events, and reports the app's health.
 ///
-/// `/events/<service>` streams a service's events, `/health` responds with 200 or 503, and `/metrics` is for Prometheus.
+/// `/events/<service>` streams a service's events, `/health` responds with 200 or 503, and `/metrics` is for
+/// Prometheus.
 struct EventStreamServer: Sendable {
     let app: FeathersApp
     /// The services whose events are public.
@@ -28,7 +29,9 @@ struct EventStreamServer: Sendable {
         switch words[1] {
         case "/health":
             let health = app.health
-            answer(client, health.isReady ? "200 OK" : "503 Service Unavailable", "\(health.reason), since \(health.since)\n")
+            answer(
+                client, health.isReady ? "200 OK" : "503 Service Unavailable",
+                "\(health.reason), since \(health.since)\n")
         case "/metrics": answer(client, "200 OK", app.metrics.prometheusText, type: "text/plain; version=0.0.4")
         case let target where target.hasPrefix("/events/") && paths.contains(String(target.dropFirst(8))):
             await forward(String(target.dropFirst(8)), to: client)

@@ -32,12 +32,15 @@ struct Listener: Sendable {
         self.port = UInt16(bigEndian: address.sin_port)
     }
 
-    /// Returns the clients that connect, until the reader is cancelled, which frees the port. Only one reader is allowed.
+    /// Returns the clients that connect, until the reader is cancelled, which frees the port. Only one reader is
+    /// allowed.
     func clients() -> AsyncStream<Client> {
         let (clients, continuation) = AsyncStream.makeStream(of: Client.self)
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
         source.setEventHandler { [descriptor] in
-            while case let accepted = accept(descriptor, nil, nil), accepted >= 0 { continuation.yield(Client(accepted)) }
+            while case let accepted = accept(descriptor, nil, nil), accepted >= 0 {
+                continuation.yield(Client(accepted))
+            }
         }
         source.setCancelHandler { [descriptor] in close(descriptor) }
         source.activate()

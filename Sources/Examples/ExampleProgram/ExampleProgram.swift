@@ -16,7 +16,8 @@ public struct ProgramError: Error, CustomStringConvertible, Sendable {
 
 /// The entry point of the examples.
 public enum ExampleProgram {
-    /// Runs a program. An error becomes a sentence on standard error and an exit code, instead of a crash with a backtrace.
+    /// Runs a program. An error becomes a sentence on standard error and an exit code, instead of a crash with a
+    /// backtrace.
     /// - Parameters:
     ///   - usage: The text for `--help`.
     ///   - body: The program, with its arguments.
@@ -43,7 +44,8 @@ public enum ExampleProgram {
     /// Returns an argument as the URL of a server.
     /// - Throws: The usage text, if it isn't an `http` or `https` URL with a host.
     public static func server(_ argument: String?, or usage: String) throws -> URL {
-        guard let url = argument.flatMap(URL.init(string:)), ["http", "https"].contains(url.scheme), url.host() != nil else {
+        guard let url = argument.flatMap(URL.init(string:)), ["http", "https"].contains(url.scheme), url.host() != nil
+        else {
             throw ProgramError.usage(usage)
         }
         return url

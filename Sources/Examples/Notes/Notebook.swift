@@ -5,7 +5,8 @@ import Foundation
 ///
 /// A local store keeps the notes that were shown last, and those that have not been sent yet.
 ///
-/// Calls use the connection while it is open. Without one, reads use REST. At most four calls are in flight, and identical reads are coalesced.
+/// Calls use the connection while it is open. Without one, reads use REST. At most four calls are in flight, and
+/// identical reads are coalesced.
 struct Notebook: Sendable {
     let app: FeathersApp
     private let notes: Service<Note>
@@ -32,12 +33,17 @@ struct Notebook: Sendable {
 
     /// Takes a note, with or without a connection.
     /// - Returns: The queued note. Its `result()` is the note on the server.
-    func add(_ text: String) async throws -> QueuedWrite<Note> { try await notes.outbox.create(Note(text: text, book: book)) }
+    func add(_ text: String) async throws -> QueuedWrite<Note> {
+        try await notes.outbox.create(Note(text: text, book: book))
+    }
 
-    /// Shows the notes on this device at once, then those on the server, and then every change, until the task is cancelled.
+    /// Shows the notes on this device at once, then those on the server, and then every change, until the task is
+    /// cancelled.
     /// - Parameter show: Called with the notes, their states, and where they come from.
     func watch(_ show: (LiveSnapshot<Note>) -> Void) async throws {
-        for try await snapshot in notes.live(Query<Note>.where(.book, book).sorted(by: .id)).snapshots { show(snapshot) }
+        for try await snapshot in notes.live(Query<Note>.where(.book, book).sorted(by: .id)).snapshots {
+            show(snapshot)
+        }
     }
 
     /// Sends the notes that have not been sent yet, for at most some time.

@@ -2,7 +2,8 @@ import ExampleProgram
 import Feathers
 import Foundation
 
-/// `Notes URL FOLDER list` shows all notes on the server, `add TEXT` takes a note, and `watch` shows the notes on this device and every change.
+/// `Notes URL FOLDER list` shows all notes on the server, `add TEXT` takes a note, and `watch` shows the notes on this
+/// device and every change.
 @main
 enum Notes {
     static let usage = """

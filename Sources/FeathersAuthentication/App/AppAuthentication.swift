@@ -9,7 +9,8 @@ import FeathersSupport
 ///     return try await messages(of: user?["id"])
 /// }
 /// ```
-/// The value is added after all hooks have run; a hook can read `context.app.authentication` instead. A value set by the caller is preserved.
+/// The value is added after all hooks have run; a hook can read `context.app.authentication` instead. A value set by
+/// the caller is preserved.
 public enum Authentication: ParamsKey {
     /// The sign-in of the user who makes the call.
     public typealias Value = AuthenticationResult
@@ -23,7 +24,8 @@ public enum AuthenticationState: Sendable, Equatable {
     case authenticating
     /// A user is signed in. After a token refresh, this state is published again with the new result.
     case signedIn(AuthenticationResult)
-    /// The server has ended the sign-in, and it could not be refreshed. The tokens are removed, and calls are sent without a token.
+    /// The server has ended the sign-in, and it could not be refreshed. The tokens are removed, and calls are sent
+    /// without a token.
     case expired
 
     /// The result of the sign-in; nil if no user is signed in.
@@ -33,21 +35,24 @@ public enum AuthenticationState: Sendable, Equatable {
 }
 
 extension FeathersApp {
-    /// Installs authentication. From now on, every call waits for a sign-in in progress and is made as the signed-in user.
+    /// Installs authentication. From now on, every call waits for a sign-in in progress and is made as the signed-in
+    /// user.
     ///
     /// ```swift
     /// try app.use(authentication: AuthenticationOptions(storage: KeychainTokenStorage()))
     /// ```
-    /// Nothing is sent yet. A stored token is tried by the first call, or by the connection as soon as the server has accepted it.
+    /// Nothing is sent yet. A stored token is tried by the first call, or by the connection as soon as the server has
+    /// accepted it.
     ///
-    /// The token is sent to the app's own server, which is the one its transport connects to, and to ``AuthenticationOptions/trustedOrigins``. The
-    /// authentication service receives what it needs for signing in and logging out, wherever it is.
+    /// The token is sent to the app's own server, which is the one its transport connects to, and to
+    /// ``AuthenticationOptions/trustedOrigins``. The authentication service receives what it needs for signing in and
+    /// logging out, wherever it is.
     ///
-    /// The time spent waiting for a sign-in counts toward a call's `params.timeout`. A call belongs to the user who was signed in, or signing in,
-    /// when it was made. If another user signs in before it is sent, or before a `find` or `get` gets its response, it throws
-    /// ``FeathersError/Code/notAuthenticated``.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming an invalid option, ``FeathersError/Code/conflict`` if the app already has authentication, or
-    ///   a connection: each connection is prepared for the sign-in before it is used.
+    /// The time spent waiting for a sign-in counts toward a call's `params.timeout`. A call belongs to the user who was
+    /// signed in, or signing in, when it was made. If another user signs in before it is sent, or before a `find` or
+    /// `get` gets its response, it throws ``FeathersError/Code/notAuthenticated``.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming an invalid option, ``FeathersError/Code/conflict`` if the app
+    ///   already has authentication, or a connection: each connection is prepared for the sign-in before it is used.
     public func use(authentication options: AuthenticationOptions) throws {
         let authenticator = Authenticator(try options.validated(), app: self)
         guard self[InstalledAuthenticator.self] == nil else {
@@ -71,13 +76,14 @@ extension FeathersApp {
 
     /// Signs in.
     ///
-    /// Calls made during a sign-in wait for it, and fail if it fails. A later sign-in or log-out wins over this one, regardless of which response
-    /// arrives first.
+    /// Calls made during a sign-in wait for it, and fail if it fails. A later sign-in or log-out wins over this one,
+    /// regardless of which response arrives first.
     /// - Returns: The server's response. Its tokens are stored.
-    /// - Throws: The server's ``FeathersError``. After a code from 401 to 407, no user is signed in and the stored tokens are removed. After any
-    ///   other failure, the tokens are kept and the next call tries them again. ``FeathersError/Code/conflict`` if another sign-in replaced this one,
-    ///   ``FeathersError/Code/notAuthenticated`` if the app logged out. The storage's error. `CancellationError` if cancelled; the sign-in itself is
-    ///   cancelled once all of its callers are.
+    /// - Throws: The server's ``FeathersError``. After a code from 401 to 407, no user is signed in and the stored
+    ///   tokens are removed. After any other failure, the tokens are kept and the next call tries them again.
+    ///   ``FeathersError/Code/conflict`` if another sign-in replaced this one, ``FeathersError/Code/notAuthenticated``
+    ///   if the app logged out. The storage's error. `CancellationError` if cancelled; the sign-in itself is cancelled
+    ///   once all of its callers are.
     @discardableResult
     public func authenticate(_ credentials: AuthenticationCredentials) async throws -> AuthenticationResult {
         try await authenticator().signIn(credentials)
@@ -86,16 +92,20 @@ extension FeathersApp {
     /// Signs in with the stored token, unless a user is signed in and `force` is false.
     /// - Throws: The errors of ``authenticate(_:)``, and ``FeathersError/Code/notAuthenticated`` if no token is stored.
     @discardableResult
-    public func reauthenticate(force: Bool = false) async throws -> AuthenticationResult { try await authenticator().restore(force: force) }
+    public func reauthenticate(force: Bool = false) async throws -> AuthenticationResult {
+        try await authenticator().restore(force: force)
+    }
 
     /// Logs out: removes the tokens, then notifies the server.
     ///
-    /// When this method returns or throws, no user is signed in. The server is notified even if no user was signed in, as in FeathersJS. Without a
-    /// connection, a real-time transport sends nothing, because the server forgets a sign-in when its connection ends.
+    /// When this method returns or throws, no user is signed in. The server is notified even if no user was signed in,
+    /// as in FeathersJS. Without a connection, a real-time transport sends nothing, because the server forgets a
+    /// sign-in when its connection ends.
     ///
     /// A connection over which the user signed in ends once the server has responded, or after 5 seconds. The user's
     /// calls that were not sent yet never are, and the next connection opens for the signed-out app.
-    /// - Throws: The storage's error if a token cannot be removed; otherwise the reason why the server could not be notified.
+    /// - Throws: The storage's error if a token cannot be removed; otherwise the reason why the server could not be
+    ///   notified.
     public func logOut() async throws { try await authenticator().logOut(self) }
 
     /// The current sign-in state of the app.
@@ -112,7 +122,9 @@ extension FeathersApp {
 
     private func authenticator() throws(FeathersError) -> Authenticator {
         if let authenticator = self[InstalledAuthenticator.self] { return authenticator }
-        throw FeathersError(.notImplemented, "The app has no authentication: install it with 'use(authentication:)'", execution: .neverSent)
+        throw FeathersError(
+            .notImplemented, "The app has no authentication: install it with 'use(authentication:)'",
+            execution: .neverSent)
     }
 }
 

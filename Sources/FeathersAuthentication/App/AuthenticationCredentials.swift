@@ -9,7 +9,8 @@ public struct AuthenticationCredentials: Sendable, Equatable, SecretHiding {
     /// The data to send to the server.
     let data: JSONObject
 
-    /// Creates credentials for any strategy, with the fields it requires. If the strategy is nil, the server chooses one.
+    /// Creates credentials for any strategy, with the fields it requires. If the strategy is nil, the server chooses
+    /// one.
     public init(strategy: String?, fields: JSONObject) {
         var data = JSONObject()
         if let strategy { data["strategy"] = .string(strategy) }
@@ -22,20 +23,25 @@ public struct AuthenticationCredentials: Sendable, Equatable, SecretHiding {
 
 extension AuthenticationCredentials {
     /// Returns credentials with an email address and a password, for FeathersJS' strategy `local`.
-    public static func local(email: String, password: String) -> Self { local(username: email, password: password, usernameField: "email") }
+    public static func local(email: String, password: String) -> Self {
+        local(username: email, password: password, usernameField: "email")
+    }
 
     /// Returns credentials with a user name and a password, for a strategy like `local` with custom field names.
     public static func local(
         username: String, password: String, usernameField: String = "username", passwordField: String = "password",
         strategy: String = "local"
-    ) -> Self { Self(strategy: strategy, fields: [usernameField: .string(username), passwordField: .string(password)]) }
+    ) -> Self {
+        Self(strategy: strategy, fields: [usernameField: .string(username), passwordField: .string(password)])
+    }
 
     /// Returns credentials with an existing access token.
     public static func jwt(_ accessToken: String, strategy: String = "jwt") -> Self {
         Self(strategy: strategy, fields: ["accessToken": .string(accessToken)])
     }
 
-    /// Returns credentials with another provider's access token, obtained with that provider's SDK: `.oauth(strategy: "google", accessToken: token)`.
+    /// Returns credentials with another provider's access token, obtained with that provider's SDK: `.oauth(strategy:
+    /// "google", accessToken: token)`.
     ///
     /// The token is sent as `access_token`, the name that FeathersJS' OAuth strategies read.
     public static func oauth(strategy: String, accessToken: String) -> Self {

@@ -27,12 +27,15 @@ public struct AuthenticationOptions: Sendable {
     public var refreshLead: Duration?
     /// Whether the token is also sent in the headers of a real-time connection's handshake.
     ///
-    /// For servers, and proxies in front of them, that check who connects. FeathersJS receives the token over the connection instead.
+    /// For servers, and proxies in front of them, that check who connects. FeathersJS receives the token over the
+    /// connection instead.
     public var authenticatesHandshake = false
-    /// Servers that may receive the token in addition to the app's own server, which is the one its transport connects to.
+    /// Servers that may receive the token in addition to the app's own server, which is the one its transport connects
+    /// to.
     ///
-    /// Only the scheme, host and port are compared; the path is ignored. Calls to all other servers are sent without the token. That includes calls
-    /// to endpoints, to services registered with a transport, and calls that your own services forward to one.
+    /// Only the scheme, host and port are compared; the path is ignored. Calls to all other servers are sent without
+    /// the token. That includes calls to endpoints, to services registered with a transport, and calls that your own
+    /// services forward to one.
     public var trustedOrigins: [URL] = []
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The time of day, for comparison with the times in tokens.
@@ -60,7 +63,9 @@ extension AuthenticationOptions {
         if storageKey.isEmpty { throw refuse("the storage key is empty") }
         let isName = header.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
         if header.isEmpty || !isName { throw refuse("'\(header)' is not a valid header field name") }
-        if !scheme.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { throw refuse("the scheme has characters that no header allows") }
+        if !scheme.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+            throw refuse("the scheme has characters that no header allows")
+        }
         // The message omits the URL, which may contain a password.
         for (index, url) in trustedOrigins.enumerated() where Origin(url) == nil {
             throw refuse("'trustedOrigins[\(index)]' is not an http or https URL with a host")

@@ -23,14 +23,16 @@ public struct AuthenticationResult: Sendable, Equatable, SecretHiding {
     }
 
     /// Reads the response of an authentication service.
-    /// - Throws: ``FeathersError`` if it has no `accessToken`, or one that is not valid in a header. The error never shows the response.
+    /// - Throws: ``FeathersError`` if it has no `accessToken`, or one that is not valid in a header. The error never
+    ///   shows the response.
     init(_ value: JSONValue) throws(FeathersError) {
         guard let accessToken = value["accessToken"]?.string, !accessToken.isEmpty else {
             throw FeathersError(.generalError, "The response of the authentication service has no 'accessToken'")
         }
         try AccessToken.check(accessToken, .generalError)
         let refreshToken = value["refreshToken"]?.string
-        contents = Contents(value: value, accessToken: accessToken, refreshToken: refreshToken?.isEmpty == true ? nil : refreshToken)
+        contents = Contents(
+            value: value, accessToken: accessToken, refreshToken: refreshToken?.isEmpty == true ? nil : refreshToken)
     }
 
     /// The token that authenticates calls.
@@ -49,9 +51,14 @@ public struct AuthenticationResult: Sendable, Equatable, SecretHiding {
     public var value: JSONValue { contents.value }
 
     /// Decodes the user as a model. Pass `app.coding` to decode it as the app decodes records.
-    /// - Throws: ``FeathersError/Code/notFound`` if the response contains no user, `DecodingError` if the user does not match the model.
-    public func user<Model: Decodable>(as type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions()) throws -> Model {
-        guard let user, !user.isNull else { throw FeathersError(.notFound, "The response of the authentication service has no user") }
+    /// - Throws: ``FeathersError/Code/notFound`` if the response contains no user, `DecodingError` if the user does not
+    ///   match the model.
+    public func user<Model: Decodable>(as type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions()) throws
+        -> Model
+    {
+        guard let user, !user.isNull else {
+            throw FeathersError(.notFound, "The response of the authentication service has no user")
+        }
         return try coding.decode(type, from: user)
     }
 
@@ -78,14 +85,19 @@ public struct AuthenticationTokens: Sendable, Hashable, SecretHiding {
     var refreshToken: String?
 
     /// Creates tokens that your app or your server has issued.
-    public init(accessToken: String, refreshToken: String? = nil) { (self.accessToken, self.refreshToken) = (accessToken, refreshToken) }
+    public init(accessToken: String, refreshToken: String? = nil) {
+        (self.accessToken, self.refreshToken) = (accessToken, refreshToken)
+    }
 
-    public var description: String { "AuthenticationTokens(\(refreshToken == nil ? "without" : "with") a refresh token)" }
+    public var description: String {
+        "AuthenticationTokens(\(refreshToken == nil ? "without" : "with") a refresh token)"
+    }
 }
 
 /// The requirements for an access token in a header.
 enum AccessToken {
-    /// - Throws: A ``FeathersError`` with the given code if no header can contain the token. The error does not show the token.
+    /// - Throws: A ``FeathersError`` with the given code if no header can contain the token. The error does not show
+    ///   the token.
     static func check(_ token: String, _ code: FeathersError.Code) throws(FeathersError) {
         guard let flaw = CallToken.flaw(in: token) else { return }
         throw FeathersError(code, "The access token \(flaw)", execution: .answered)

@@ -4,8 +4,9 @@ import Foundation
 
 /// Signs an app in and keeps it signed in, by carrying out what the session decides.
 ///
-/// It owns the task of every attempt to sign in or refresh. Callers wait for the attempt's promise, so cancelling one caller does not affect the
-/// others. The task ends with a log-out, with a later sign-in, and with the app, because an attempt retains the app only during a request.
+/// It owns the task of every attempt to sign in or refresh. Callers wait for the attempt's promise, so cancelling one
+/// caller does not affect the others. The task ends with a log-out, with a later sign-in, and with the app, because an
+/// attempt retains the app only during a request.
 final class Authenticator: Sendable {
     /// The outcome of an attempt, and the reason for a failure, if any.
     typealias End = (outcome: AuthenticationSession.Outcome, error: (any Error)?)
@@ -102,12 +103,14 @@ final class Authenticator: Sendable {
 
     /// Records an event's actions while the lock is held.
     ///
-    /// Every event is recorded before its effects are carried out, so that the app knows the signed-in user before acting for them.
+    /// Every event is recorded before its effects are carried out, so that the app knows the signed-in user before
+    /// acting for them.
     /// - Parameters:
     ///   - error: The reason for a failed attempt that ends with this event.
     ///   - isLogOut: Whether all tokens are removed, rather than those that the server has refused.
     func note(
-        _ actions: [AuthenticationSession.Action], _ state: inout State, because error: (any Error)? = nil, isLogOut: Bool = false
+        _ actions: [AuthenticationSession.Action], _ state: inout State, because error: (any Error)? = nil,
+        isLogOut: Bool = false
     ) -> Effects {
         var effects = Effects()
         effects.isLogOut = isLogOut
@@ -131,7 +134,8 @@ final class Authenticator: Sendable {
         return effects
     }
 
-    /// Updates the app's identity. A refresh keeps it. A log-out and every separate sign-in change it, even if the user is the same.
+    /// Updates the app's identity. A refresh keeps it. A log-out and every separate sign-in change it, even if the user
+    /// is the same.
     /// - Returns: Whether the connection ends, because it belongs to the user of the earlier sign-in.
     private func updateIdentity(_ state: inout State) -> Bool {
         let isOther = state.session.signIn != state.toldSignIn
@@ -142,7 +146,8 @@ final class Authenticator: Sendable {
             switch state.session.phase {
             // A user whom the server does not name gets an identity for this sign-in only.
             case .signedIn(let signedIn):
-                signedIn.name.map(Identity.init) ?? (isOther || known == nil ? Identity("unnamed \(UUID().uuidString)") : known)
+                signedIn.name.map(Identity.init)
+                    ?? (isOther || known == nil ? Identity("unnamed \(UUID().uuidString)") : known)
             case .authenticating(_, let work): work == .restore ? known : nil
             // The user of the stored token, which the next call tries.
             case .signedOut(.untried): known ?? state.storedIdentity
@@ -211,7 +216,8 @@ final class Authenticator: Sendable {
     private func start(_ id: Int, _ work: AuthenticationSession.Work) {
         let sender = AttemptSender(id: id) { [weak self] in self }
         let requests = SignInRequests(
-            options: options, storage: storage, timebase: timebase, decide: { [weak self] in self?.decision(for: id) }, send: sender.send)
+            options: options, storage: storage, timebase: timebase, decide: { [weak self] in self?.decision(for: id) },
+            send: sender.send)
         let owner = ObjectIdentifier(self)
         state.withLock { state in
             // The attempt may have ended before it began.
@@ -294,7 +300,9 @@ final class Authenticator: Sendable {
         }
         let effects = state.withLock { state in
             let isRefresh = state.session.signedIn?.refresh?.id == id
-            return note(isRefresh ? state.session.refreshSucceeded(id, token) : state.session.signInSucceeded(id, token), &state)
+            return note(
+                isRefresh ? state.session.refreshSucceeded(id, token) : state.session.signInSucceeded(id, token), &state
+            )
         }
         try? await carryOut(effects)
     }

@@ -13,8 +13,8 @@ extension Authenticator {
             reconnects: { [weak self] in self?.reconnects(after: $0) ?? false })
     }
 
-    /// Signs in a connection before any call uses it: waits for an attempt in progress, or begins one for a stored token,
-    /// and announces the result.
+    /// Signs in a connection before any call uses it: waits for an attempt in progress, or begins one for a stored
+    /// token, and announces the result.
     private func prepare(_ send: @escaping Send) async {
         let mustEnd = state.withLock { state in
             state.session.connectionOpened()
@@ -35,8 +35,8 @@ extension Authenticator {
     private func accompany(_ send: @escaping Send) async {
         carryOutAtOnce(state.withLock { note([], &$0) })
         defer { connectionEnded() }
-        // Recovery replays missed events, except those pushed before the server recognized the user again: these went to
-        // no one.
+        // Recovery replays missed events, except those pushed before the server recognized the user again: these went
+        // to no one.
         if let app = app(), app.identity != nil, case .connected(recovered: true)? = app.connectionStatus {
             app.pushedEventsMissed()
         }
@@ -80,7 +80,9 @@ extension Authenticator {
 
     /// Announces the token of a sign-in to the server, and stores the response.
     /// - Returns: Whether a response arrived; false if the connection has ended.
-    private func announce(_ result: AuthenticationResult, as sender: RequestSender?, _ send: @escaping Send) async -> Bool {
+    private func announce(_ result: AuthenticationResult, as sender: RequestSender?, _ send: @escaping Send) async
+        -> Bool
+    {
         let told = result.accessToken
         let connection = connectionNumber
         do {
@@ -155,7 +157,8 @@ extension Authenticator {
             case .signedOut(.none), .expired: nil
             case .signedOut(.untried), .authenticating: try await storage.read()?.accessToken
             }
-        // A token that is not valid in a header is announced over the connection instead, so that the server can judge it.
+        // A token that is not valid in a header is announced over the connection instead, so that the server can judge
+        // it.
         let sent = token.flatMap { !leavesOut && (try? AccessToken.check($0, .badRequest)) != nil ? $0 : nil }
         state.withLock { state in
             state.sentHandshakeToken = sent
@@ -175,7 +178,8 @@ extension Authenticator {
                 return state.session.isExpiry(at: now, lead: max(lead, Self.clockTolerance))
             }
         case .refused:
-            // The token may be the only reason. The next attempt omits it, and the server judges it over the connection.
+            // The token may be the only reason. The next attempt omits it, and the server judges it over the
+            // connection.
             return state.withLock { state in
                 state.leavesOutHandshakeToken = state.sentHandshakeToken != nil
                 return state.leavesOutHandshakeToken

@@ -38,13 +38,16 @@ private struct GatedResponder: Responder {
 }
 
 extension Authenticator {
-    /// Waits for a sign-in in progress, then sends a call with the sign-in. If the server refuses the token, sends it once more with a renewed one.
+    /// Waits for a sign-in in progress, then sends a call with the sign-in. If the server refuses the token, sends it
+    /// once more with a renewed one.
     ///
     /// The time spent waiting counts toward the call's timeout.
-    /// - Throws: ``FeathersError/Code/timeout`` if the call's time ends before the sign-in does; ``FeathersError/Code/notAuthenticated`` if the
-    ///   signed-in user changes before the call is sent, or before a read gets its response.
+    /// - Throws: ``FeathersError/Code/timeout`` if the call's time ends before the sign-in does;
+    ///   ``FeathersError/Code/notAuthenticated`` if the signed-in user changes before the call is sent, or before a
+    ///   read gets its response.
     func gate(
-        _ request: ServiceRequest, to destination: SignInGate.Destination, _ next: (ServiceRequest) async throws -> ServiceResponse
+        _ request: ServiceRequest, to destination: SignInGate.Destination,
+        _ next: (ServiceRequest) async throws -> ServiceResponse
     ) async throws -> ServiceResponse {
         // Other servers must not receive this app's token, and their responses say nothing about it.
         guard request.params.carriesCredentials else { return try await next(request) }
@@ -81,7 +84,9 @@ extension Authenticator {
         addSignIn(signedIn, to: &first, for: destination)
         do {
             return try noted(await next(first), first)
-        } catch let error as FeathersError where error.code == .notAuthenticated && error.execution == .answered && sender.isCurrent {
+        } catch let error as FeathersError
+            where error.code == .notAuthenticated && error.execution == .answered && sender.isCurrent
+        {
             // A local service may throw such an error itself, or pass on that of a server that was not sent the token.
             if case .local = destination, first.params.appToken?.wasSent != true { throw error }
             guard let renewed = try await renewal(of: signedIn, request, until: deadline) else { throw error }
@@ -109,7 +114,8 @@ extension Authenticator {
         return false
     }
 
-    /// Prepares a call that a hook or a refresh function makes within an attempt. It must not wait for a connection that awaits the attempt.
+    /// Prepares a call that a hook or a refresh function makes within an attempt. It must not wait for a connection
+    /// that awaits the attempt.
     private func partOfAttempt(_ request: ServiceRequest, to destination: SignInGate.Destination) -> ServiceRequest {
         var request = request
         request.params.concernsConnection = true
@@ -158,7 +164,8 @@ extension Authenticator {
         }
     }
 
-    /// Returns the failure of a call that waited for a sign-in. The call itself was not sent, regardless of what happened to the sign-in.
+    /// Returns the failure of a call that waited for a sign-in. The call itself was not sent, regardless of what
+    /// happened to the sign-in.
     private static func neverSent(because error: (any Error)?) -> any Error {
         guard var failure = error as? FeathersError else { return error ?? CancellationError() }
         failure.execution = .neverSent
@@ -167,7 +174,8 @@ extension Authenticator {
 
     private func timeout(of request: ServiceRequest) -> FeathersError {
         FeathersError(
-            .timeout, "'\(request.method)' on service '\(request.path)' timed out waiting for the app to sign in", execution: .neverSent)
+            .timeout, "'\(request.method)' on service '\(request.path)' timed out waiting for the app to sign in",
+            execution: .neverSent)
     }
 
     /// Waits for another token after the server has refused one.
@@ -201,17 +209,20 @@ extension Authenticator {
         return app()?.trusts(service) ?? false
     }
 
-    /// Adds the sign-in to the places where servers, hooks and local services read it. Values set by the caller are preserved.
-    /// Values of `old`, the sign-in of a first attempt, are replaced.
+    /// Adds the sign-in to the places where servers, hooks and local services read it. Values set by the caller are
+    /// preserved. Values of `old`, the sign-in of a first attempt, are replaced.
     private func addSignIn(
-        _ signedIn: AuthenticationSession.SignedIn, to request: inout ServiceRequest, for destination: SignInGate.Destination,
+        _ signedIn: AuthenticationSession.SignedIn, to request: inout ServiceRequest,
+        for destination: SignInGate.Destination,
         inPlaceOf old: AuthenticationSession.SignedIn? = nil
     ) {
         let result = signedIn.token.result
         let present = request.params[Authentication.self]
         if present == nil || present == old?.token.result { request.params[Authentication.self] = result }
-        // A connection is itself signed in. Only endpoints, calls over another transport, and services with their own transport need the header.
-        let hasOtherWay = if case .registered = destination { true } else { callsCarryCredentials || request.params.travelsByHTTP }
+        // A connection is itself signed in. Only endpoints, calls over another transport, and services with their own
+        // transport need the header.
+        let hasOtherWay =
+            if case .registered = destination { true } else { callsCarryCredentials || request.params.travelsByHTTP }
         guard hasOtherWay else { return }
         let own = request.params.headers.first { $0.key.caseInsensitivelyEquals(options.header) }
         if let own, own.value != old.map({ tokenForm.value(of: $0.token.result.accessToken) }) { return }

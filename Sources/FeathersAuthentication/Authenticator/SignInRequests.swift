@@ -29,14 +29,17 @@ struct SignInRequests: Sendable {
 
     /// Signs in with credentials.
     /// The refresh token of `known`, the current tokens, is kept if the response contains none.
-    func signIn(_ credentials: AuthenticationCredentials, known: AuthenticationTokens? = nil) async throws -> IssuedToken {
+    func signIn(_ credentials: AuthenticationCredentials, known: AuthenticationTokens? = nil) async throws
+        -> IssuedToken
+    {
         let asked = SignInMoment(now: timebase.now, date: options.date())
         let request = ServiceRequest(path: options.path, method: .create, data: .object(credentials.data))
         let answer = try await send(request)
         var result = try AuthenticationResult(answer.value)
         if result.refreshToken == nil, let refreshToken = known?.refreshToken {
             result = try AuthenticationResult(
-                AuthenticationTokens(accessToken: result.accessToken, refreshToken: refreshToken), replacingThoseOf: result.value)
+                AuthenticationTokens(accessToken: result.accessToken, refreshToken: refreshToken),
+                replacingThoseOf: result.value)
         }
         return issued(result, asked, isNew: result.accessToken != known?.accessToken, over: answer.connection)
     }
@@ -63,7 +66,9 @@ struct SignInRequests: Sendable {
             let (token, isSignIn) = try await refresh(try AuthenticationResult(stored))
             if isSignIn { return token }
             // A refresh returns only tokens. A sign-in also returns the user, and signs in the connection.
-            if let decision = decide() { try? await storage.store(token.result.tokens, decision: decision, isSignIn: false) }
+            if let decision = decide() {
+                try? await storage.store(token.result.tokens, decision: decision, isSignIn: false)
+            }
             return try await signIn(with: token.result.tokens)
         }
     }
@@ -89,7 +94,8 @@ struct SignInRequests: Sendable {
     private func refresh(_ present: AuthenticationResult) async throws -> (token: IssuedToken, isSignIn: Bool) {
         let asked = SignInMoment(now: timebase.now, date: options.date())
         switch options.refresh.kind {
-        case .none: throw FeathersError(.notAuthenticated, "The sign-in has expired, and the app has no way to refresh it")
+        case .none:
+            throw FeathersError(.notAuthenticated, "The sign-in has expired, and the app has no way to refresh it")
         case .service(let path, let field, let fields):
             guard let refreshToken = present.refreshToken else {
                 throw FeathersError(.notAuthenticated, "The sign-in has expired, and it has no refresh token")
@@ -102,30 +108,39 @@ struct SignInRequests: Sendable {
             switch try await ask(function, present) {
             case .tokens(var tokens):
                 tokens.refreshToken = tokens.refreshToken ?? present.refreshToken
-                return (issued(try AuthenticationResult(tokens, replacingThoseOf: present.value), asked, isNew: true), false)
+                return (
+                    issued(try AuthenticationResult(tokens, replacingThoseOf: present.value), asked, isNew: true), false
+                )
             case .credentials(let credentials): return (try await signIn(credentials), true)
             }
         }
     }
 
     private func ask(
-        _ function: @escaping @Sendable (AuthenticationResult) async throws -> TokenRefresh.Outcome, _ present: AuthenticationResult
+        _ function: @escaping @Sendable (AuthenticationResult) async throws -> TokenRefresh.Outcome,
+        _ present: AuthenticationResult
     ) async throws -> TokenRefresh.Outcome {
         let limit = Duration.seconds(30)
         return try await timebase.run(
-            atMost: limit, orThrow: FeathersError(.timeout, "The refresh function took longer than \(limit)", execution: .mayHaveExecuted)
+            atMost: limit,
+            orThrow: FeathersError(
+                .timeout, "The refresh function took longer than \(limit)", execution: .mayHaveExecuted)
         ) { try await function(present) }
     }
 
     /// Returns a result with the values derived from its token.
-    private func issued(_ result: AuthenticationResult, _ asked: SignInMoment, isNew: Bool, over connection: Int? = nil) -> IssuedToken {
+    private func issued(_ result: AuthenticationResult, _ asked: SignInMoment, isNew: Bool, over connection: Int? = nil)
+        -> IssuedToken
+    {
         let expiry = TokenExpiry.moment(of: result.payload, askedFor: asked, isNew: isNew)
         let canRefresh = options.refresh.canRefresh(result.tokens)
         let refreshMoment = expiry.flatMap { expiry -> Duration? in
             guard canRefresh else { return nil }
             return expiry - (options.refreshLead ?? TokenExpiry.lead(of: result.payload, remaining: expiry - asked.now))
         }
-        return IssuedToken(result: result, expiry: expiry, refreshMoment: refreshMoment, canRefresh: canRefresh, connection: connection)
+        return IssuedToken(
+            result: result, expiry: expiry, refreshMoment: refreshMoment, canRefresh: canRefresh, connection: connection
+        )
     }
 }
 
@@ -156,7 +171,9 @@ struct AttemptSender: Sendable {
         while true {
             do {
                 return try await sendOnce(request)
-            } catch  where error.isConnectionLoss && tries < Self.tries && authenticator()?.repeatsRequests(of: id) == true {
+            } catch
+                where error.isConnectionLoss && tries < Self.tries && authenticator()?.repeatsRequests(of: id) == true
+            {
                 tries += 1
             }
         }
@@ -166,14 +183,17 @@ struct AttemptSender: Sendable {
         guard let authenticator = authenticator(), let app = authenticator.app() else {
             throw FeathersError(.unavailable, "The app was released before it signed in", execution: .neverSent)
         }
-        // Resolving the stored identity ends the period without a user, and with it the requests made during that period.
+        // Resolving the stored identity ends the period without a user, and with it the requests made during that
+        // period.
         _ = await app.resolvedIdentity()
         let (before, sender) = try authenticator.requestBegan(id, app)
         var request = request
         request.params.concernsConnection = true
         request.sender = sender
         // Calls in flight wait for this request, even while the app shuts down.
-        let response = try await app.onBehalfOfCalls { [request] in try await app.service(request.path).respond(to: request) }
+        let response = try await app.onBehalfOfCalls { [request] in
+            try await app.service(request.path).respond(to: request)
+        }
         let after = authenticator.connectionNumber
         let wentBeside = response[WentBesideConnection.self] == true
         return (response.result, wentBeside || (before != nil && before != after) ? nil : after)
@@ -183,11 +203,17 @@ struct AttemptSender: Sendable {
 extension Authenticator {
     var connectionNumber: Int? { state.withLock { $0.session.connectionNumber } }
 
-    /// - Returns: The number of the connection that the request is sent over, nil if it waits for one; and the sender of the request.
+    /// - Returns: The number of the connection that the request is sent over, nil if it waits for one; and the sender
+    ///   of the request.
     /// - Throws: `CancellationError` if the attempt is no longer current.
-    fileprivate func requestBegan(_ id: Int, _ app: FeathersApp) throws(CancellationError) -> (connection: Int?, sender: RequestSender) {
+    fileprivate func requestBegan(_ id: Int, _ app: FeathersApp) throws(CancellationError) -> (
+        connection: Int?, sender: RequestSender
+    ) {
         let (isCurrent, connection, sender) = state.withLock { state in
-            return (state.session.isCurrent(id), state.session.isConnected ? state.session.connectionNumber : nil, app.currentSender)
+            return (
+                state.session.isCurrent(id), state.session.isConnected ? state.session.connectionNumber : nil,
+                app.currentSender
+            )
         }
         guard isCurrent else { throw CancellationError() }
         return (connection, sender)
@@ -195,7 +221,8 @@ extension Authenticator {
 
     /// Returns whether another connection may open over which a request can be repeated.
     fileprivate func repeatsRequests(of id: Int) -> Bool {
-        guard state.withLock({ $0.session.isCurrent(id) }), let transport = app()?.transport as? any RealTimeTransport else { return false }
+        guard state.withLock({ $0.session.isCurrent(id) }), let transport = app()?.transport as? any RealTimeTransport
+        else { return false }
         switch transport.status {
         case .connecting, .connected, .waiting: return true
         case .offline, .closed: return false

@@ -59,7 +59,8 @@ extension Authenticator {
             // Calls that hooks make in the process must not wait for it.
             try await Self.$performing.withValue(ObjectIdentifier(self)) {
                 try await Self.$isLoggingOut.withValue(true) {
-                    try await timebase.run(atMost: connections == nil ? nil : Self.patience, orThrow: late) { [request] in
+                    try await timebase.run(atMost: connections == nil ? nil : Self.patience, orThrow: late) {
+                        [request] in
                         _ = try await service.respond(to: request)
                     }
                 }

@@ -47,8 +47,8 @@ extension Authenticator {
         }
     }
 
-    /// Delivers the stream's events, unless the user has changed since it was requested. In that case, it is about to be
-    /// opened again.
+    /// Delivers the stream's events, unless the user has changed since it was requested. In that case, it is about to
+    /// be opened again.
     private func streamOpened() { state.withLock { connectionChanged($0) } }
 
     /// Returns whether the stream has a token that is no longer the current one. Reports each token once.
@@ -66,7 +66,8 @@ extension Authenticator {
         guard case .refused(_) = reason else { return false }
         let (permission, ended, effects): (AuthenticationSession.Permission, Promise<End>?, Effects?) =
             state.withLock { state in
-                guard let opened = state.opened, let signedIn = state.session.signedIn, signedIn.signIn == opened.signIn,
+                guard let opened = state.opened, let signedIn = state.session.signedIn,
+                    signedIn.signIn == opened.signIn,
                     signedIn.token.canRefresh
                 else { return (.fail, nil, nil) }
                 var rejected = signedIn
@@ -81,7 +82,9 @@ extension Authenticator {
         case .fail: return false
         case .send: return true
         case .wait(let id):
-            guard let ended, let end = try? await wait(for: id, ended), case .signedIn = end.outcome else { return false }
+            guard let ended, let end = try? await wait(for: id, ended), case .signedIn = end.outcome else {
+                return false
+            }
             return true
         }
     }

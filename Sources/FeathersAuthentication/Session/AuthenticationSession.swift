@@ -175,7 +175,8 @@ extension AuthenticationSession {
         return [.publish(state), .settle(id, .signedIn(token.result))]
     }
 
-    /// Records that a sign-in failed. `isRejection` tells whether the server refused it, instead of failing to judge it.
+    /// Records that a sign-in failed. `isRejection` tells whether the server refused it, instead of failing to judge
+    /// it.
     mutating func signInFailed(_ id: Int, isRejection: Bool) -> [Action] {
         guard case .authenticating(id, let work) = phase else { return [] }
         if isRejection || work.hasCredentials { endSignIn() }

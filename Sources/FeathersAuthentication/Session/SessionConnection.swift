@@ -109,8 +109,8 @@ extension AuthenticationSession {
         connection.signIn = connection.signIn ?? signIn
     }
 
-    /// Records that the server has issued a token. The connection is signed in with it if the request was sent over this
-    /// connection.
+    /// Records that the server has issued a token. The connection is signed in with it if the request was sent over
+    /// this connection.
     mutating func connectionAuthenticated(_ token: IssuedToken) {
         guard let number = connectionNumber, token.connection == number else { return }
         connection.token = token.result.accessToken

@@ -20,7 +20,9 @@ public struct FileTokenStorage: TokenStorage {
     /// - Throws: ``FeathersError`` naming the file if it cannot be read, contains no token, or can be read by other
     ///   users. A token that others may know must not be used: remove the file, or change its mode.
     public func token(for key: String) async throws -> String? { try await files.read(name(of: key)) }
-    public func store(_ token: String, for key: String) async throws { try await files.replace(name(of: key), with: token) }
+    public func store(_ token: String, for key: String) async throws {
+        try await files.replace(name(of: key), with: token)
+    }
     public func remove(for key: String) async throws { try await files.remove(name(of: key)) }
 
     /// Compares and replaces under a lock that other processes respect.
@@ -40,7 +42,8 @@ public struct FileTokenStorage: TokenStorage {
         "\(key.addingPercentEncoding(withAllowedCharacters: Self.plainCharacters) ?? key).token"
     }
 
-    private static let plainCharacters = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+    private static let plainCharacters = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 }
 
 /// Reads and writes the files of one directory, off the cooperative thread pool.
@@ -86,7 +89,9 @@ private actor TokenFiles {
     }
 
     /// Runs a change while no other process makes one.
-    private func locked<Value>(_ name: String, _ what: String, _ change: (SafeDirectory) throws -> Value) throws -> Value {
+    private func locked<Value>(_ name: String, _ what: String, _ change: (SafeDirectory) throws -> Value) throws
+        -> Value
+    {
         try attempt(what, name) {
             let directory = try SafeDirectory.make(directory)
             let lock = try directory.lock(".lock", waits: true)
@@ -118,7 +123,8 @@ private actor TokenFiles {
         } catch let error as FeathersError {
             throw error
         } catch {
-            throw FeathersError(.generalError, "The token file '\(directory)/\(name)' cannot be \(what): \(error)", cause: error)
+            throw FeathersError(
+                .generalError, "The token file '\(directory)/\(name)' cannot be \(what): \(error)", cause: error)
         }
     }
 }

@@ -60,7 +60,9 @@
         }
 
         public func store(_ token: String, for key: String) async throws {
-            let change: [String: Any] = [kSecValueData as String: Data(token.utf8), kSecAttrAccessible as String: accessibility.value]
+            let change: [String: Any] = [
+                kSecValueData as String: Data(token.utf8), kSecAttrAccessible as String: accessibility.value,
+            ]
             let status = SecItemUpdate(item(key) as CFDictionary, change as CFDictionary)
             guard status == errSecItemNotFound else { return try check(status, "written", key) }
             let added = SecItemAdd(item(key).merging(change) { $1 } as CFDictionary, nil)
@@ -76,7 +78,8 @@
 
         private func item(_ key: String) -> [String: Any] {
             var item: [String: Any] = [
-                kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: service, kSecAttrAccount as String: key,
+                kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: service,
+                kSecAttrAccount as String: key,
                 kSecUseDataProtectionKeychain as String: true,
             ]
             if let accessGroup { item[kSecAttrAccessGroup as String] = accessGroup }

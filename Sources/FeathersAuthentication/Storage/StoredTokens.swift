@@ -74,7 +74,8 @@ final class StoredTokens: Sendable {
         guard let keys = await keys else { return nil }
         var tokens: AuthenticationTokens?
         if let accessToken = try await storage.token(for: keys.access) {
-            tokens = AuthenticationTokens(accessToken: accessToken, refreshToken: try await storage.token(for: keys.refresh))
+            tokens = AuthenticationTokens(
+                accessToken: accessToken, refreshToken: try await storage.token(for: keys.refresh))
         }
         known.withLock { [tokens] in $0 = tokens }
         return tokens

@@ -24,9 +24,10 @@ struct SignInMoment: Sendable {
 enum TokenExpiry {
     /// Returns the expiry of a token on the monotonic clock; nil if the token contains none.
     ///
-    /// Uses `exp`, unless the clocks clearly differ: a token that was issued in the future, or that expired before it arrived, was just issued by a
-    /// server with a wrong clock. Such a token is valid for the time between `iat` and `exp`, starting when it was requested.
-    /// `isNew` tells whether the server has just issued the token: a stored token says nothing about clocks.
+    /// Uses `exp`, unless the clocks clearly differ: a token that was issued in the future, or that expired before it
+    /// arrived, was just issued by a server with a wrong clock. Such a token is valid for the time between `iat` and
+    /// `exp`, starting when it was requested. `isNew` tells whether the server has just issued the token: a stored
+    /// token says nothing about clocks.
     static func moment(of payload: UnverifiedPayload?, askedFor: SignInMoment, isNew: Bool) -> Duration? {
         guard let payload, let end = payload.expiresAt else { return nil }
         let remaining = end.timeIntervalSince(askedFor.date)
@@ -47,7 +48,9 @@ enum TokenExpiry {
     /// Returns how long before its expiry a token is refreshed by default: a fifth of its lifetime, up to a minute.
     static func lead(of payload: UnverifiedPayload?, remaining: Duration) -> Duration {
         var lifetime = remaining
-        if let start = payload?.issuedAt, let end = payload?.expiresAt, end > start { lifetime = .seconds(end.timeIntervalSince(start)) }
+        if let start = payload?.issuedAt, let end = payload?.expiresAt, end > start {
+            lifetime = .seconds(end.timeIntervalSince(start))
+        }
         return min(.seconds(60), lifetime / 5)
     }
 }

@@ -4,7 +4,8 @@ public import Foundation
 
 /// The claims of a JSON Web Token.
 ///
-/// The claims are not verified, because that requires the server's key. Use them for display and planning, never to decide what a user may do.
+/// The claims are not verified, because that requires the server's key. Use them for display and planning, never to
+/// decide what a user may do.
 public struct UnverifiedPayload: Sendable, Equatable, SecretHiding {
     /// The algorithm that the token claims to be signed with (`alg`); nil if it names none.
     package let algorithm: String?
@@ -38,7 +39,9 @@ extension UnverifiedPayload {
     /// Parses a token leniently; nil if it is not a JSON Web Token.
     init?(of token: String) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, token.utf8.count <= CallToken.maximumLength, let claims = Self.object(parts[1]) else { return nil }
+        guard parts.count == 3, token.utf8.count <= CallToken.maximumLength, let claims = Self.object(parts[1]) else {
+            return nil
+        }
         self.claims = claims
         algorithm = Self.object(parts[0])?["alg"]?.string
         isUnsigned = parts[2].isEmpty || algorithm?.lowercased() == "none"

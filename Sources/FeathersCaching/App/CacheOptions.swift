@@ -3,18 +3,19 @@ public import Foundation
 
 /// Options of a cache that apply to all services.
 public struct CacheOptions: Sendable {
-    /// Whether expired entries are kept, for policies that return them and for conditional requests. If `false`, an expired entry is removed when it
-    /// is found, and the read is a miss.
+    /// Whether expired entries are kept, for policies that return them and for conditional requests. If `false`, an
+    /// expired entry is removed when it is found, and the read is a miss.
     public var keepsExpired = true
 
     /// Whether identical reads that are in flight at the same time are coalesced into one request.
     public var sharesRequests = true
 
-    /// The custom methods that change records. Like `create`, `update`, `patch` and `remove`, they invalidate the group of their service.
+    /// The custom methods that change records. Like `create`, `update`, `patch` and `remove`, they invalidate the group
+    /// of their service.
     public var changingMethods: Set<ServiceMethod> = []
 
-    /// A part of every key, in addition to ``FeathersApp/identity``, such as a tenant, or a server if several apps share a storage. It must
-    /// not contain secrets.
+    /// A part of every key, in addition to ``FeathersApp/identity``, such as a tenant, or a server if several apps
+    /// share a storage. It must not contain secrets.
     public var partition: @Sendable (ServiceRequest) -> String = { _ in "" }
 
     /// Receives errors that are not thrown to a caller: those of the storage and of background refreshes.
@@ -31,8 +32,8 @@ public struct CacheOptions: Sendable {
 public struct ServiceCacheOptions: Sendable, Hashable {
     let policy: CachePolicy?
     let expiration: CacheExpiration?
-    /// The group of the service's entries; nil for the service's path. Every change invalidates the whole group. Use one group for services whose
-    /// responses contain each other's records.
+    /// The group of the service's entries; nil for the service's path. Every change invalidates the whole group. Use
+    /// one group for services whose responses contain each other's records.
     public var group: String?
 
     /// Creates options for one service: the policy of its reads, how long entries stay fresh, and their ``group``.
@@ -63,13 +64,15 @@ public enum CacheExpiration: Sendable, Hashable {
 extension Params {
     /// The policy of this call. It takes precedence over the policies of the service and the cache.
     ///
-    /// Endpoints are not cached: in an app with a cache, they reject every policy except ``CachePolicy/networkOnlyNoCache``.
+    /// Endpoints are not cached: in an app with a cache, they reject every policy except
+    /// ``CachePolicy/networkOnlyNoCache``.
     public var cachePolicy: CachePolicy? {
         get { self[PolicyKey.self] }
         set { self[PolicyKey.self] = newValue }
     }
 
-    /// How long the response to this call stays fresh. It takes precedence over the expirations of the service and the cache.
+    /// How long the response to this call stays fresh. It takes precedence over the expirations of the service and the
+    /// cache.
     public var cacheExpiration: CacheExpiration? {
         get { self[ExpirationKey.self] }
         set { self[ExpirationKey.self] = newValue }
@@ -88,13 +91,15 @@ extension Params {
 }
 
 extension FeathersError.Code {
-    /// The cache has no entry for a read that must not use the network. The code is HTTP's status for `only-if-cached` (RFC 9111, section 5.2.1.7).
+    /// The cache has no entry for a read that must not use the network. The code is HTTP's status for `only-if-cached`
+    /// (RFC 9111, section 5.2.1.7).
     public static let notInCache: Self = 504
 }
 
 extension FeathersError {
     static func notInCache(_ method: ServiceMethod, at path: String) -> FeathersError {
-        var error = FeathersError(.notInCache, "The cache has no entry for '\(method)' on service '\(path)'", execution: .neverSent)
+        var error = FeathersError(
+            .notInCache, "The cache has no entry for '\(method)' on service '\(path)'", execution: .neverSent)
         error.name = "NotInCache"
         error.className = "not-in-cache"
         return error

@@ -6,15 +6,18 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
     case networkOnlyUpdateCache
     /// Reads from the network and does not cache the response.
     case networkOnlyNoCache
-    /// Reads from the cache, expired or not. If there is no entry, the read fails with ``FeathersError/Code/notInCache``.
+    /// Reads from the cache, expired or not. If there is no entry, the read fails with
+    /// ``FeathersError/Code/notInCache``.
     case cacheOnly
     /// Reads from the cache if the entry is fresh, otherwise from the network. Never returns expired entries.
     case cacheFirstNetworkIfNotFoundOrExpired
     /// Reads from the cache, expired or not, and then from the network.
     case cacheFirstNetworkAlways
-    /// Reads from the cache, expired or not, and refreshes the entry in the background. If there is no entry, reads from the network.
+    /// Reads from the cache, expired or not, and refreshes the entry in the background. If there is no entry, reads
+    /// from the network.
     case cacheFirstNetworkRefresh
-    /// Reads from the network. After any failure except a cancellation, falls back to the cache, expired or not, if there is an entry.
+    /// Reads from the network. After any failure except a cancellation, falls back to the cache, expired or not, if
+    /// there is an entry.
     case networkFirstCacheIfFailed
 }
 
@@ -57,7 +60,8 @@ struct CacheSteps: Sendable, Equatable {
             switch policy {
             case .networkOnlyUpdateCache, .networkFirstCacheIfFailed: .fetch(writes: true)
             case .networkOnlyNoCache: .fetch(writes: false)
-            case .cacheOnly, .cacheFirstNetworkIfNotFoundOrExpired, .cacheFirstNetworkAlways, .cacheFirstNetworkRefresh: .lookUp
+            case .cacheOnly, .cacheFirstNetworkIfNotFoundOrExpired, .cacheFirstNetworkAlways, .cacheFirstNetworkRefresh:
+                .lookUp
             }
     }
 

@@ -56,9 +56,9 @@ public struct CachedReads<Model: Codable & Sendable>: Sendable {
 /// }
 /// ```
 ///
-/// The read begins when the first value is requested. Every value is a separate call with all hooks, so nothing keeps running if you stop early.
-/// Reading to the end refreshes the cache if the policy requires it, in the reader's own task if the app is not running. If a call throws, the
-/// sequence throws the error and ends.
+/// The read begins when the first value is requested. Every value is a separate call with all hooks, so nothing keeps
+/// running if you stop early. Reading to the end refreshes the cache if the policy requires it, in the reader's own
+/// task if the app is not running. If a call throws, the sequence throws the error and ends.
 public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
     let service: Service<JSONValue>
     /// The request of the call, or the error that the first read throws.
@@ -74,7 +74,9 @@ public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
 
         init(results: CachedResults) { self.results = results }
 
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> CachedResult<Value>? {
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> CachedResult<
+            Value
+        >? {
             guard let order else {
                 let refresh = self.refresh
                 self.refresh = nil

@@ -10,8 +10,9 @@ public import Foundation
 /// app.use(cache: cache)
 /// ```
 ///
-/// The params of a call take precedence over the options of its service, which take precedence over the options for all services. Successful writes
-/// through the app and real-time events invalidate the group of their service. Use one cache for each app.
+/// The params of a call take precedence over the options of its service, which take precedence over the options for all
+/// services. Successful writes through the app and real-time events invalidate the group of their service. Use one
+/// cache for each app.
 public final class ServiceCache: Sendable {
     let policy: CachePolicy
     let expiration: CacheExpiration
@@ -22,7 +23,8 @@ public final class ServiceCache: Sendable {
     let background = CacheBackground()
     private let services: Locked<[String: ServiceCacheOptions]>
 
-    /// Creates a cache with a default policy and expiration for calls and services. Install it with ``FeathersApp/use(cache:)``.
+    /// Creates a cache with a default policy and expiration for calls and services. Install it with
+    /// ``FeathersApp/use(cache:)``.
     public init(
         _ storage: any CacheStorage = MemoryCacheStorage(), policy: CachePolicy = .networkOnlyUpdateCache,
         expiration: CacheExpiration = .never,
@@ -68,7 +70,8 @@ extension ServiceCache {
         try await storage.removeExpired(olderThan: date ?? options.now())
     }
 
-    /// Receives changes from events. Invalidation is immediate; stored entries are removed in the background, or before the next read.
+    /// Receives changes from events. Invalidation is immediate; stored entries are removed in the background, or before
+    /// the next read.
     var eventSink: EventSink {
         EventSink(
             onEvent: { event in
@@ -122,11 +125,13 @@ extension ServiceCache {
     }
 
     /// Stores an entry, unless its group was invalidated meanwhile or the user has changed.
-    func keep(_ entry: CacheEntry, for key: CacheKey, _ terms: CachedRead.Terms, _ stamp: CacheInvalidation.Stamp) async {
+    func keep(_ entry: CacheEntry, for key: CacheKey, _ terms: CachedRead.Terms, _ stamp: CacheInvalidation.Stamp) async
+    {
         // A later removal of what was invalidated before the read would remove the entry too.
         await removeStale(invalidation.withLock { $0.removals(for: key.group) })
         // If it failed, it still follows.
-        guard invalidation.withLock({ $0.readableStamp(of: key.group) }) != nil, options.partition(terms.request) == terms.ownPartition,
+        guard invalidation.withLock({ $0.readableStamp(of: key.group) }) != nil,
+            options.partition(terms.request) == terms.ownPartition,
             invalidation.withLock({ $0.beginWrite(in: key.group, stamp) })
         else { return }
         let isKept = await attempt { try await storage.set(entry, for: key) }
@@ -184,8 +189,9 @@ extension ServiceCache: SecretHiding {
 extension FeathersApp {
     /// Serves the reads of all services from a cache. Successful writes and events invalidate its entries.
     ///
-    /// The cache stores the server's responses and is inside all hooks: they run for every call, even for cached responses. It is outside the sign-in
-    /// gate, so that entries of a user with a stored token can be read without a server. Entries are never shared between users.
+    /// The cache stores the server's responses and is inside all hooks: they run for every call, even for cached
+    /// responses. It is outside the sign-in gate, so that entries of a user with a stored token can be read without a
+    /// server. Entries are never shared between users.
     public func use(cache: ServiceCache) {
         use(CacheMiddleware(cache: cache))
         observeEvents(with: cache.eventSink)

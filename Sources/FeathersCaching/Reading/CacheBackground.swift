@@ -1,7 +1,8 @@
 import FeathersCore
 import FeathersSupport
 
-/// The background work of a cache while its app is running: refreshing entries, and removing those that events invalidated.
+/// The background work of a cache while its app is running: refreshing entries, and removing those that events
+/// invalidated.
 final class CacheBackground: Sendable {
     private enum Order: Sendable {
         case refresh(CachedRead)
@@ -34,7 +35,8 @@ final class CacheBackground: Sendable {
 
     /// Carries out the queued work until the task is cancelled.
     func run(for cache: ServiceCache) async {
-        let (stream, continuation) = AsyncStream.makeStream(of: Order.self, bufferingPolicy: .bufferingOldest(Self.longestQueue))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Order.self, bufferingPolicy: .bufferingOldest(Self.longestQueue))
         let isFirst = state.withLock { state in
             guard state.orders == nil else { return false }
             state.orders = continuation

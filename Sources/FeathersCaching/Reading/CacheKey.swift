@@ -12,7 +12,9 @@ public struct CacheKey: Sendable, Hashable {
     package init(text: String, group: String) { (self.text, self.group) = (text, group) }
 
     /// Compares bytes. Swift treats a composed and a decomposed "é" as equal; a server may not.
-    public static func == (left: CacheKey, right: CacheKey) -> Bool { left.text.isExactly(right.text) && left.group.isExactly(right.group) }
+    public static func == (left: CacheKey, right: CacheKey) -> Bool {
+        left.text.isExactly(right.text) && left.group.isExactly(right.group)
+    }
 }
 
 extension CacheKey {
@@ -28,10 +30,13 @@ extension CacheKey {
             try text.append(request.method.rawValue)
             try text.append(request.path)
             if let id = request.id { try text.append(id.json) } else { try text.append(JSONValue.null) }
-            try text.append(params.route.isEmpty ? JSONObject() : JSONObject(sorted: params.route.map { ($0.key, .string($0.value)) }))
+            try text.append(
+                params.route.isEmpty
+                    ? JSONObject() : JSONObject(sorted: params.route.map { ($0.key, .string($0.value)) }))
             try text.append(params.query.json.canonical)
             let fields = request.distinguishingFields(in: app)
-            try text.append(fields.isEmpty ? JSONObject() : JSONObject(sorted: fields.map { ($0.key, .string($0.value)) }))
+            try text.append(
+                fields.isEmpty ? JSONObject() : JSONObject(sorted: fields.map { ($0.key, .string($0.value)) }))
         } catch {
             return nil
         }
@@ -43,7 +48,9 @@ extension JSONObject {
     /// Creates an object with its keys in byte order. For a repeated key, the last value is used.
     fileprivate init(sorted entries: [(key: String, value: JSONValue)]) {
         self.init(minimumCapacity: entries.count)
-        for (key, value) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) { self[key] = value }
+        for (key, value) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            self[key] = value
+        }
     }
 
     /// The same query with its keys in byte order at every depth, except in `$sort`, whose order is significant.
@@ -62,7 +69,8 @@ extension JSONValue {
     }
 }
 
-/// Writes the parts of a key as one JSON array. Every cached read writes a key, so the most common parts have a fast path.
+/// Writes the parts of a key as one JSON array. Every cached read writes a key, so the most common parts have a fast
+/// path.
 struct CacheKeyText {
     private var bytes: [UInt8] = []
 

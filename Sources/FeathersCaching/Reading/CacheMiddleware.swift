@@ -12,14 +12,16 @@ struct CacheMiddleware: Middleware {
     }
 }
 
-/// Rejects cache policies for endpoints: no events report changes of their data, so their entries would never be invalidated.
+/// Rejects cache policies for endpoints: no events report changes of their data, so their entries would never be
+/// invalidated.
 private struct UncachedEndpoints: Responder {
     let next: any Responder
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         if let policy = request.params.cachePolicy, policy != .networkOnlyNoCache {
             throw FeathersError.refused(
-                "The cache policy '\(policy.rawValue)' cannot apply to endpoint '\(request.path)': only services are cached")
+                "The cache policy '\(policy.rawValue)' cannot apply to endpoint '\(request.path)': only services are cached"
+            )
         }
         return try await next.respond(to: request)
     }
@@ -51,7 +53,8 @@ private struct CachingResponder: Responder {
         }
     }
 
-    /// Whether a write that failed may have changed records. One that was cancelled may have waited for a connection all the time.
+    /// Whether a write that failed may have changed records. One that was cancelled may have waited for a connection
+    /// all the time.
     private func mayHaveExecuted(_ error: any Error) -> Bool {
         if let error = error as? FeathersError { return error.execution == .mayHaveExecuted }
         switch site.app?.connectionStatus {
@@ -85,9 +88,11 @@ private struct CachingResponder: Responder {
         guard let key else { return nil }
         let terms = CachedRead.Terms(
             request: request, next: next, site: site, sender: sender, key: key,
-            expiration: request.params.cacheExpiration ?? service?.expiration ?? cache.expiration, ownPartition: ownPartition)
+            expiration: request.params.cacheExpiration ?? service?.expiration ?? cache.expiration,
+            ownPartition: ownPartition)
         let policy =
-            request.params.readsFromServer ? .networkOnlyUpdateCache : request.params.cachePolicy ?? service?.policy ?? cache.policy
+            request.params.readsFromServer
+            ? .networkOnlyUpdateCache : request.params.cachePolicy ?? service?.policy ?? cache.policy
         return CachedRead(cache, terms, policy)
     }
 
@@ -98,7 +103,8 @@ private struct CachingResponder: Responder {
         while !read.isFinished {
             switch try await read.advance() {
             case .result(let result): last = ServiceResponse(result.value)
-            case .refresh: if !cache.background.refresh(read) { cache.options.onFailure(Self.notRunning(read.terms.request)) }
+            case .refresh:
+                if !cache.background.refresh(read) { cache.options.onFailure(Self.notRunning(read.terms.request)) }
             case .finished: break
             }
         }
@@ -122,7 +128,8 @@ private struct CachingResponder: Responder {
 
     private static func notRunning(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
-            .generalError, "A cached '\(request.method)' on service '\(request.path)' cannot be refreshed: the app is not running",
+            .generalError,
+            "A cached '\(request.method)' on service '\(request.path)' cannot be refreshed: the app is not running",
             execution: .neverSent)
     }
 }
@@ -152,15 +159,19 @@ struct CachedStep: ResponseKey, Sendable {
 extension ServiceCache {
     /// Sends a request, or waits for an identical read's request. Stores the response if `writes`.
     /// The server can confirm that `found`, the cached entry, is current instead of sending it again.
-    /// - Throws: The call's error, or ``FeathersError/Code/notAuthenticated`` if the signed-in user has changed meanwhile.
+    /// - Throws: The call's error, or ``FeathersError/Code/notAuthenticated`` if the signed-in user has changed
+    ///   meanwhile.
     func fetch(_ terms: CachedRead.Terms, holding found: CacheEntry?, writes: Bool) async throws -> JSONValue {
         let stamp = invalidation.withLock { $0.stamp(of: terms.key.group) }
         let response: ServiceResponse
         if options.sharesRequests {
             let read = InFlightRead(
-                key: terms.key, stamp: stamp, sender: terms.sender, timeout: terms.request.params.timeout, writes: writes,
+                key: terms.key, stamp: stamp, sender: terms.sender, timeout: terms.request.params.timeout,
+                writes: writes,
                 expiration: terms.expiration)
-            response = try await inFlight.value(of: read) { try await request(terms, holding: found, writes: writes, stamp) }
+            response = try await inFlight.value(of: read) {
+                try await request(terms, holding: found, writes: writes, stamp)
+            }
         } else {
             response = try await request(terms, holding: found, writes: writes, stamp)
         }
@@ -200,6 +211,8 @@ extension FeathersError {
     /// Creates the error of a read whose user is no longer signed in.
     static func userChanged(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
-            .notAuthenticated, "The signed-in user changed before the response to '\(request.method)' on service '\(request.path)' arrived")
+            .notAuthenticated,
+            "The signed-in user changed before the response to '\(request.method)' on service '\(request.path)' arrived"
+        )
     }
 }

@@ -6,9 +6,10 @@ import Foundation
 ///
 ///     "FCACHE3\n" | checksum of all that follows | expiry | length of the body | body
 ///
-/// Numbers are 8 bytes, little-endian. The expiry is a `Double` of seconds since 2001, infinite for never; it precedes the body, so that expired
-/// files can be found by their headers. The body is JSON: the value, and the whole key, so that another key's entry is never taken for this one's. A
-/// file of another version is treated as corrupted, which is a miss.
+/// Numbers are 8 bytes, little-endian. The expiry is a `Double` of seconds since 2001, infinite for never; it precedes
+/// the body, so that expired files can be found by their headers. The body is JSON: the value, and the whole key, so
+/// that another key's entry is never taken for this one's. A file of another version is treated as corrupted, which is
+/// a miss.
 enum CacheFile {
     static let headLength = 32
     private static let magic = Array("FCACHE3\n".utf8)
@@ -44,7 +45,8 @@ enum CacheFile {
     static func content(of bytes: [UInt8], for key: CacheKey) -> Content {
         guard let expiry = expiry(inHeadOf: bytes), XXH64.hash(of: bytes[16...]) == bytes.littleEndian(at: 8),
             bytes.littleEndian(at: 24) == UInt64(bytes.count - headLength),
-            let body = try? JSONValue(parsing: bytes[headLength...], maximumDepth: 1024).object, let value = body["value"],
+            let body = try? JSONValue(parsing: bytes[headLength...], maximumDepth: 1024).object,
+            let value = body["value"],
             let text = body["key"]?.string, let group = body["group"]?.string
         else { return .corrupted }
         guard CacheKey(text: text, group: group) == key else { return .otherKey }
@@ -64,5 +66,7 @@ extension [UInt8] {
         for shift in stride(from: 0, to: 64, by: 8) { append(UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
     }
 
-    fileprivate func littleEndian(at offset: Int) -> UInt64 { self[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+    fileprivate func littleEndian(at offset: Int) -> UInt64 {
+        self[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
 }

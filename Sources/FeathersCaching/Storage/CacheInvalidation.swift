@@ -1,8 +1,9 @@
 /// Tracks which groups were invalidated, and therefore which entries must not be read or written.
 ///
-/// An invalidation has two parts. It takes effect immediately, with ``invalidate(_:)``; stored entries are removed later, possibly in several tries,
-/// because storages are slow and may fail. In between, reads of the group are misses. A read that began before an invalidation has an older ``Stamp``
-/// and is not written. If its write was already in progress, the removal is not considered complete. A state machine without I/O.
+/// An invalidation has two parts. It takes effect immediately, with ``invalidate(_:)``; stored entries are removed
+/// later, possibly in several tries, because storages are slow and may fail. In between, reads of the group are misses.
+/// A read that began before an invalidation has an older ``Stamp`` and is not written. If its write was already in
+/// progress, the removal is not considered complete. A state machine without I/O.
 struct CacheInvalidation: Sendable {
     /// The state of a group when a read began.
     struct Stamp: Sendable, Hashable {
@@ -53,7 +54,9 @@ struct CacheInvalidation: Sendable {
     func stamp(of group: String) -> Stamp { Stamp(all: all.version, group: groups[group]?.version ?? othersVersion) }
 
     /// Returns the stamp of a group; nil if the group must not be read until entries have been removed.
-    func readableStamp(of group: String) -> Stamp? { all.isStale || groups[group]?.isStale == true ? nil : stamp(of: group) }
+    func readableStamp(of group: String) -> Stamp? {
+        all.isStale || groups[group]?.isStale == true ? nil : stamp(of: group)
+    }
 
     mutating func invalidate(_ group: String) {
         lastVersion += 1
@@ -66,7 +69,8 @@ struct CacheInvalidation: Sendable {
         all.invalidate(lastVersion)
     }
 
-    /// Bounds the table, regardless of the names a server sends. The only cost: responses in flight for a forgotten group are not cached.
+    /// Bounds the table, regardless of the names a server sends. The only cost: responses in flight for a forgotten
+    /// group are not cached.
     private mutating func forgetIdle() {
         othersVersion = lastVersion
         groups = groups.filter { !$0.value.isIdle }
@@ -113,6 +117,7 @@ struct CacheInvalidation: Sendable {
         }
     }
 
-    /// Records that an invalidation overtook a read of the storage. If storages are layered, the read may have restored a removed entry.
+    /// Records that an invalidation overtook a read of the storage. If storages are layered, the read may have restored
+    /// a removed entry.
     mutating func distrust(_ group: String) { groups[group, default: Scope(version: othersVersion)].isStale = true }
 }

@@ -3,8 +3,9 @@ public import Foundation
 
 /// A place where a cache stores entries: ``MemoryCacheStorage``, ``DiskCacheStorage``, both in layers, or your own.
 ///
-/// The cache decides which entries are expired and which are returned. A storage may evict any entry at any time, but must not return another key's
-/// entry. Its methods are called concurrently. A read that throws is a miss; a removal that throws is retried before the next read.
+/// The cache decides which entries are expired and which are returned. A storage may evict any entry at any time, but
+/// must not return another key's entry. Its methods are called concurrently. A read that throws is a miss; a removal
+/// that throws is retried before the next read.
 public protocol CacheStorage: Sendable {
     /// Returns the entry of a key, expired or not; nil if there is none.
     func entry(for key: CacheKey) async throws -> CacheEntry?
@@ -60,9 +61,11 @@ extension JSONValue {
     }
 }
 
-/// A fast storage in front of a persistent one: `LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder))`.
+/// A fast storage in front of a persistent one: `LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory:
+/// folder))`.
 ///
-/// Reads try the first storage, then the second, whose entry is copied to the first with the same expiry. Changes go to both, even if one fails.
+/// Reads try the first storage, then the second, whose entry is copied to the first with the same expiry. Changes go to
+/// both, even if one fails.
 public struct LayeredCacheStorage: CacheStorage {
     private let first: any CacheStorage
     private let second: any CacheStorage
@@ -78,13 +81,18 @@ public struct LayeredCacheStorage: CacheStorage {
         return entry
     }
 
-    public func set(_ entry: CacheEntry, for key: CacheKey) async throws { try await both { try await $0.set(entry, for: key) } }
+    public func set(_ entry: CacheEntry, for key: CacheKey) async throws {
+        try await both { try await $0.set(entry, for: key) }
+    }
     public func remove(_ key: CacheKey) async throws { try await both { try await $0.remove(key) } }
     public func remove(group: String) async throws { try await both { try await $0.remove(group: group) } }
-    public func removeExpired(olderThan date: Date) async throws { try await both { try await $0.removeExpired(olderThan: date) } }
+    public func removeExpired(olderThan date: Date) async throws {
+        try await both { try await $0.removeExpired(olderThan: date) }
+    }
     public func removeAll() async throws { try await both { try await $0.removeAll() } }
 
-    /// Changes the second, persistent layer first: a read in the meantime must not promote an entry that is about to be removed.
+    /// Changes the second, persistent layer first: a read in the meantime must not promote an entry that is about to be
+    /// removed.
     private func both(_ change: (any CacheStorage) async throws -> Void) async throws {
         var failure: (any Error)?
         for storage in [second, first] {

@@ -4,11 +4,12 @@ public import Foundation
 
 /// A storage that keeps entries in files, which outlive the process.
 ///
-/// Files are written atomically, even if a process is killed. A file with an invalid checksum is removed, and the read is a miss. Any number of
-/// instances and processes may share a directory. The limit is never exceeded: before a file is written, the least recently used files are removed.
+/// Files are written atomically, even if a process is killed. A file with an invalid checksum is removed, and the read
+/// is a miss. Any number of instances and processes may share a directory. The limit is never exceeded: before a file
+/// is written, the least recently used files are removed.
 ///
-/// Only the owner can read the directory and its files; they are not encrypted. A directory that belongs to another user, or that other users can
-/// write to, is rejected with an error that names it. Links are not followed.
+/// Only the owner can read the directory and its files; they are not encrypted. A directory that belongs to another
+/// user, or that other users can write to, is rejected with an error that names it. Links are not followed.
 ///
 /// Use one directory for each server, or distinguish the servers with ``CacheOptions/partition``.
 public struct DiskCacheStorage: CacheStorage, SecretHiding {
@@ -23,23 +24,26 @@ public struct DiskCacheStorage: CacheStorage, SecretHiding {
     /// - Parameters:
     ///   - directory: The directory of the files; created when it is first needed. It should contain nothing else.
     ///   - byteLimit: The maximum total size of the files, in bytes. Larger entries are not stored.
-    ///   - synchronizesWrites: Whether a write waits until its bytes are on disk. If `false`, a power failure may lose entries, but never returns a
-    ///     wrong one.
+    ///   - synchronizesWrites: Whether a write waits until its bytes are on disk. If `false`, a power failure may lose
+    ///     entries, but never returns a wrong one.
     public init(directory: URL, byteLimit: Int = 64 * 1024 * 1024, synchronizesWrites: Bool = false) {
         self.init(
-            path: directory.path, byteLimit: byteLimit, synchronizesWrites: synchronizesWrites, clock: RelativeClock(ContinuousClock()))
+            path: directory.path, byteLimit: byteLimit, synchronizesWrites: synchronizesWrites,
+            clock: RelativeClock(ContinuousClock()))
     }
 
     init(path: String, byteLimit: Int, synchronizesWrites: Bool, clock: RelativeClock) {
         (self.path, self.byteLimit) = (path, byteLimit)
         directory = Locked(nil)
         index = Locked(DiskIndex())
-        writer = DiskCacheWriter(path: path, byteLimit: byteLimit, synchronizesWrites: synchronizesWrites, index: index, clock: clock)
+        writer = DiskCacheWriter(
+            path: path, byteLimit: byteLimit, synchronizesWrites: synchronizesWrites, index: index, clock: clock)
     }
 
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
         let name = key.fileName
-        // Runs on the caller's thread: most files are small and in the system's cache, so reading one is faster than switching threads.
+        // Runs on the caller's thread: most files are small and in the system's cache, so reading one is faster than
+        // switching threads.
         let opened = try SafeDirectory.open(path, reusing: directory.withLock(\.self))
         directory.withLock { if $0 !== opened { $0 = opened } }
         guard let file = try opened?.open(name) else { return nil }
@@ -90,8 +94,11 @@ public struct DiskCacheStorage: CacheStorage, SecretHiding {
 extension CacheKey {
     /// The name of the key's file. It starts with the group, so that the files of a group can be found by name.
     var fileName: String { "\(Self.filePrefix(ofGroup: group))\(SHA256.hex(text.utf8))\(DiskCacheWriter.entrySuffix)" }
-    /// A checksum, because a second digest took a quarter of a read. If two groups have the same one, removing either removes both.
-    static func filePrefix(ofGroup group: String) -> String { "\(String(XXH64.checksum(of: Array(group.utf8)), radix: 16))-" }
+    /// A checksum, because a second digest took a quarter of a read. If two groups have the same one, removing either
+    /// removes both.
+    static func filePrefix(ofGroup group: String) -> String {
+        "\(String(XXH64.checksum(of: Array(group.utf8)), radix: 16))-"
+    }
 }
 
 /// The known state of a cache's files: their sizes, and the order of their use.
@@ -100,7 +107,9 @@ struct DiskIndex: Sendable {
     private(set) var bytes = 0
 
     init(_ files: [SafeDirectory.FileInfo] = []) {
-        for file in files.sorted(by: { ($0.lastChange, $0.name) < ($1.lastChange, $1.name) }) { set(file.size, for: file.name) }
+        for file in files.sorted(by: { ($0.lastChange, $0.name) < ($1.lastChange, $1.name) }) {
+            set(file.size, for: file.name)
+        }
     }
 
     var names: [String] { Array(files.keys) }
@@ -112,10 +121,11 @@ struct DiskIndex: Sendable {
 
 /// Changes the directory of a disk cache, one change at a time across all tasks and processes.
 ///
-/// It runs off the cooperative thread pool, because it waits for the disk. The index is shared with readers, which only record uses in it.
+/// It runs off the cooperative thread pool, because it waits for the disk. The index is shared with readers, which only
+/// record uses in it.
 ///
-/// The lock file contains a counter. A writer increments it before it changes anything. If a writer finds the number that it left, the directory is
-/// unchanged since then.
+/// The lock file contains a counter. A writer increments it before it changes anything. If a writer finds the number
+/// that it left, the directory is unchanged since then.
 actor DiskCacheWriter {
     static let entrySuffix = ".entry"
     static let lockName = "lock"
@@ -138,12 +148,13 @@ actor DiskCacheWriter {
         lock = DirectoryLock(path: path, name: Self.lockName, clock: clock)
     }
 
-    /// Writes a file. Evicts the least recently used files first, so that the limit is never exceeded: the file to be replaced counts until it is
-    /// replaced.
+    /// Writes a file. Evicts the least recently used files first, so that the limit is never exceeded: the file to be
+    /// replaced counts until it is replaced.
     func write(_ bytes: [UInt8], to name: String) async throws {
         try await change { directory in
             guard bytes.count <= byteLimit else { return try remove(name, from: directory) }
-            while index.withLock({ $0.bytes }) > byteLimit - bytes.count, let oldest = index.withLock({ $0.oldestName }) {
+            while index.withLock({ $0.bytes }) > byteLimit - bytes.count, let oldest = index.withLock({ $0.oldestName })
+            {
                 try remove(oldest, from: directory)
             }
             try directory.replace(name, with: bytes, draft: Self.draftName, isDurable: synchronizesWrites)
@@ -155,7 +166,9 @@ actor DiskCacheWriter {
 
     func removeAll(where condition: @Sendable (String, SafeDirectory) -> Bool) async throws {
         try await change { directory in
-            for name in index.withLock({ $0.names }) where condition(name, directory) { try remove(name, from: directory) }
+            for name in index.withLock({ $0.names }) where condition(name, directory) {
+                try remove(name, from: directory)
+            }
         }
     }
 

@@ -1,4 +1,5 @@
-/// Values by key in the order of their use. Every operation takes constant time: a dictionary refers to the nodes of a doubly linked list.
+/// Values by key in the order of their use. Every operation takes constant time: a dictionary refers to the nodes of a
+/// doubly linked list.
 struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Node: Sendable {
         let key: Key

@@ -26,8 +26,11 @@ public final class MemoryCacheStorage: CacheStorage, SecretHiding {
     private let byteLimit: Int
     private let state = Locked(State())
 
-    /// Creates an empty storage with limits for the number of entries and for their estimated size in bytes. Larger entries are not stored.
-    public init(countLimit: Int = 1000, byteLimit: Int = 32 * 1024 * 1024) { (self.countLimit, self.byteLimit) = (countLimit, byteLimit) }
+    /// Creates an empty storage with limits for the number of entries and for their estimated size in bytes. Larger
+    /// entries are not stored.
+    public init(countLimit: Int = 1000, byteLimit: Int = 32 * 1024 * 1024) {
+        (self.countLimit, self.byteLimit) = (countLimit, byteLimit)
+    }
 
     package var count: Int { state.withLock { $0.kept.count } }
     package var byteCount: Int { state.withLock { $0.bytes } }
@@ -43,7 +46,9 @@ public final class MemoryCacheStorage: CacheStorage, SecretHiding {
             state.kept.set(Kept(entry: entry, bytes: bytes), for: key)
             state.groups[key.group, default: []].insert(key)
             state.bytes += bytes
-            while state.kept.count > countLimit || state.bytes > byteLimit, let oldest = state.kept.oldestKey { state.remove(oldest) }
+            while state.kept.count > countLimit || state.bytes > byteLimit, let oldest = state.kept.oldestKey {
+                state.remove(oldest)
+            }
         }
     }
 

@@ -6,11 +6,13 @@ extension FeathersApp {
     /// app.use(diagnostics: .text { print($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
     /// ```
     ///
-    /// Calls of all services are reported as described in ``Hooks/logging(levels:redaction:verbosity:to:)``, which also explains the parameters.
-    /// The connection is reported during ``run()`` and ``withFeathersApp(_:_:)``. If you call ``connect()`` yourself, run
-    /// ``reportConnectionChanges()`` as well. A `ReportingHTTPClient` reports HTTP exchanges.
+    /// Calls of all services are reported as described in ``Hooks/logging(levels:redaction:verbosity:to:)``, which also
+    /// explains the parameters. The connection is reported during ``run()`` and ``withFeathersApp(_:_:)``. If you call
+    /// ``connect()`` yourself, run ``reportConnectionChanges()`` as well. A `ReportingHTTPClient` reports HTTP
+    /// exchanges.
     public func use(
-        diagnostics sink: any DiagnosticSink, levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = Redaction(),
+        diagnostics sink: any DiagnosticSink, levels: DiagnosticLevels = DiagnosticLevels(.info),
+        redaction: Redaction = Redaction(),
         verbosity: DiagnosticVerbosity = .brief
     ) {
         use(hooks: .logging(levels: levels, redaction: redaction, verbosity: verbosity, to: sink))
@@ -25,7 +27,8 @@ extension FeathersApp {
     /// The app's sinks, for use outside of calls. During a call, use ``Diagnostics/current``, which includes the call.
     public var diagnostics: Diagnostics { hooks.diagnostics }
 
-    /// Reports every change of the connection until the task is cancelled; returns immediately if the transport has no connection.
+    /// Reports every change of the connection until the task is cancelled; returns immediately if the transport has no
+    /// connection.
     public func reportConnectionChanges() async {
         // The initial offline status is not a change.
         var last = ConnectionStatus.offline
@@ -53,10 +56,12 @@ extension FeathersApp {
         let (calls, connections) = withState { $0.metrics }?.counted ?? ([], 0)
         let events = registry.services.map { service in
             let load = service.events.load
-            return AppMetrics.Events(path: service.path, subscribers: load.subscribers, waiting: load.waiting, dropped: load.dropped)
+            return AppMetrics.Events(
+                path: service.path, subscribers: load.subscribers, waiting: load.waiting, dropped: load.dropped)
         }
         return AppMetrics(
-            calls: calls, events: events.sorted { $0.path < $1.path }, callsInFlight: gate.inFlight, transport: realTimeTransport?.load,
+            calls: calls, events: events.sorted { $0.path < $1.path }, callsInFlight: gate.inFlight,
+            transport: realTimeTransport?.load,
             connections: connections, health: health)
     }
 }

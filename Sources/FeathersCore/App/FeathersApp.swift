@@ -9,12 +9,14 @@ import Synchronization
 /// let messages = app.service("messages")
 /// ```
 ///
-/// With a transport, every path without a registered service refers to a service on the server. Without one, only registered services exist.
+/// With a transport, every path without a registered service refers to a service on the server. Without one, only
+/// registered services exist.
 public final class FeathersApp: Sendable {
     /// The transport to the server, if the app has one.
     public let transport: (any Transport)?
 
-    /// Whether requests must carry a token, because some of them travel with header fields rather than over a signed-in connection.
+    /// Whether requests must carry a token, because some of them travel with header fields rather than over a signed-in
+    /// connection.
     package let callsCarryCredentials: Bool
 
     /// A weak reference to the app, for objects that must not retain it.
@@ -115,12 +117,14 @@ public protocol AppSetting {
 extension FeathersApp {
     /// Returns the service at a path.
     ///
-    /// Leading and trailing slashes are ignored. If no service is registered there, it is the server's. Without a transport, its
-    /// calls throw ``FeathersError/Code/notFound`` until one is registered.
+    /// Leading and trailing slashes are ignored. If no service is registered there, it is the server's. Without a
+    /// transport, its calls throw ``FeathersError/Code/notFound`` until one is registered.
     public func service(_ path: String) -> Service<JSONValue> {
         let path = Self.stripSlashes(path)
         let entry = registry.entry(at: path) {
-            guard let transport else { return RegisteredService(path: path, implementation: MissingService(path: path)) }
+            guard let transport else {
+                return RegisteredService(path: path, implementation: MissingService(path: path))
+            }
             // A server that pushes events also pushes those of this app's calls.
             let pushed = transport is any RealTimeTransport ? Set(EventName.standard) : []
             return RegisteredService(
@@ -143,8 +147,8 @@ extension FeathersApp {
     /// Registers a service at a path, replacing any previous service.
     ///
     /// If the app is already set up, the service's own setup has run when this method returns.
-    /// - Throws: ``FeathersError/Code/badRequest`` for an empty path or a custom method with a reserved name, and the errors of
-    ///   the service's setup.
+    /// - Throws: ``FeathersError/Code/badRequest`` for an empty path or a custom method with a reserved name, and the
+    ///   errors of the service's setup.
     @discardableResult
     public func use(
         _ service: any ServiceProtocol, at path: String, options: ServiceOptions = ServiceOptions()
@@ -154,8 +158,8 @@ extension FeathersApp {
 
     /// Registers the service of a server that another transport reaches, replacing any previous service.
     ///
-    /// Requests carry this service's path. The app's token is sent only if the transport connects to the app's own server
-    /// or to one of its authentication's `trustedOrigins`.
+    /// Requests carry this service's path. The app's token is sent only if the transport connects to the app's own
+    /// server or to one of its authentication's `trustedOrigins`.
     /// - Throws: ``FeathersError/Code/badRequest`` for an empty path or a custom method with a reserved name.
     @discardableResult
     public func use(
@@ -164,7 +168,9 @@ extension FeathersApp {
         try await register(RemoteResponder(transport: transport, isOwn: false), at: path, options: options)
     }
 
-    func register(_ responder: any Responder, at path: String, options: ServiceOptions) async throws -> Service<JSONValue> {
+    func register(_ responder: any Responder, at path: String, options: ServiceOptions) async throws -> Service<
+        JSONValue
+    > {
         let path = Self.stripSlashes(path)
         guard !path.isEmpty else {
             throw FeathersError(.badRequest, "A service cannot be registered: its path is empty", execution: .neverSent)
@@ -182,7 +188,9 @@ extension FeathersApp {
             RegisteredService(path: path, implementation: responder, options: options)
         }
         await registered.replace(responder, options: options)
-        if isSetUp, let service = responder.actor as? any LifecycleService { try await service.setUp(in: self, at: path) }
+        if isSetUp, let service = responder.actor as? any LifecycleService {
+            try await service.setUp(in: self, at: path)
+        }
         return Service(app: self, registered: registered)
     }
 
@@ -190,7 +198,8 @@ extension FeathersApp {
     public func use(_ subApp: FeathersApp, at prefix: String) {
         let prefix = Self.stripSlashes(prefix)
         for (path, entry) in subApp.registry.registered {
-            registry.mount(entry.service, of: entry.mountedFrom ?? subApp, at: prefix.isEmpty ? path : "\(prefix)/\(path)")
+            registry.mount(
+                entry.service, of: entry.mountedFrom ?? subApp, at: prefix.isEmpty ? path : "\(prefix)/\(path)")
         }
     }
 
@@ -209,8 +218,8 @@ extension FeathersApp {
         return service
     }
 
-    /// Adds an observer of the events that the transport delivers and services emit themselves, on every path and ahead of all subscribers, and of
-    /// the gaps between them. Events that result from this app's own calls are not included.
+    /// Adds an observer of the events that the transport delivers and services emit themselves, on every path and ahead
+    /// of all subscribers, and of the gaps between them. Events that result from this app's own calls are not included.
     package func observeEvents(with observer: EventSink) { registry.addObserver(observer) }
 
     /// Whether a service is registered at a path.
@@ -268,7 +277,8 @@ extension FeathersApp {
     }
 
     /// Tears down the registered services in the order of their registration. Does nothing if the app is not set up.
-    /// - Throws: any error of a service's teardown or of a hook. The app then counts as torn down, and later services are not torn down.
+    /// - Throws: any error of a service's teardown or of a hook. The app then counts as torn down, and later services
+    ///   are not torn down.
     public func tearDown() async throws {
         let hooks: [LifecycleHook]? = withState {
             guard $0.phase == .setUp else { return nil }
@@ -283,7 +293,9 @@ extension FeathersApp {
     /// Whether a newly registered service must be set up immediately.
     private var isSetUp: Bool { withState { $0.phase == .setUp } }
 
-    private func run(_ hooks: ArraySlice<LifecycleHook>, _ body: (any LifecycleService, String) async throws -> Void) async throws {
+    private func run(_ hooks: ArraySlice<LifecycleHook>, _ body: (any LifecycleService, String) async throws -> Void)
+        async throws
+    {
         if let hook = hooks.first {
             return try await hook(self) { try await run(hooks.dropFirst(), body) }
         }
@@ -293,7 +305,9 @@ extension FeathersApp {
             for path in paths {
                 done.insert(path)
                 guard let entry = registry.registered(at: path), entry.mountedFrom == nil else { continue }
-                if let service = await entry.service.implementation.actor as? any LifecycleService { try await body(service, path) }
+                if let service = await entry.service.implementation.actor as? any LifecycleService {
+                    try await body(service, path)
+                }
             }
         }
     }
@@ -304,7 +318,9 @@ private struct EndpointDispatch: Responder {
     let app: WeakApp
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        guard let implementation = request.params[EndpointImplementation.self] else { throw FeathersError.unsupported(request.method) }
+        guard let implementation = request.params[EndpointImplementation.self] else {
+            throw FeathersError.unsupported(request.method)
+        }
         var request = request
         if app.app?.recordsSender == true { request.recordSender(of: app.app, whenSent: true) }
         try request.checkSender()

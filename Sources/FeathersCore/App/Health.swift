@@ -63,7 +63,8 @@ extension FeathersApp {
         return healthMonitor.updates()
     }
 
-    /// - Parameter hasStood: whether the connection was open in the meantime, possibly too briefly to appear in its status.
+    /// - Parameter hasStood: whether the connection was open in the meantime, possibly too briefly to appear in its
+    ///   status.
     func noteHealth(hasStood: Bool = false) {
         healthMonitor.note { last in
             let connection = connectionStatus
@@ -108,7 +109,8 @@ final class HealthMonitor: Sendable {
             let last = value.current
             let (state, connection) = look(last.state)
             guard state != last.state || connection != last.connection else { return }
-            value.enqueue(AppHealth(state: state, since: state == last.state ? last.since : .now, connection: connection))
+            value.enqueue(
+                AppHealth(state: state, since: state == last.state ? last.since : .now, connection: connection))
         }
         value.deliver()
     }

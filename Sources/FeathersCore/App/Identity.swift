@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// Caches, shared reads, live queries and the outbox keep the data of different identities separate.
 public struct Identity: Sendable, Hashable, CustomStringConvertible {
-    /// The name: the `sub` of the access token, or otherwise the user's id. It is unique to each user and the same in every process.
+    /// The name: the `sub` of the access token, or otherwise the user's id. It is unique to each user and the same in
+    /// every process.
     public let name: String
 
     /// Creates an identity. The name is stored in caches and outboxes, so it must not contain secrets.
@@ -20,14 +21,15 @@ public struct Identity: Sendable, Hashable, CustomStringConvertible {
 extension FeathersApp {
     /// The user who is signed in; nil if there is none.
     ///
-    /// It changes before anything is sent or shown for the new user. At launch, it is nil until the stored token has been read, which happens when
-    /// the app starts running or makes its first call.
+    /// It changes before anything is sent or shown for the new user. At launch, it is nil until the stored token has
+    /// been read, which happens when the app starts running or makes its first call.
     public var identity: Identity? { identityStore.sender.identity }
 
     /// Returns the user who is signed in, followed by every change.
     public func identityUpdates() -> AsyncStream<Identity?> { identityStore.updates() }
 
-    /// Sets the signed-in user of an app that authenticates its calls itself, for example with a hook that sets header fields.
+    /// Sets the signed-in user of an app that authenticates its calls itself, for example with a hook that sets header
+    /// fields.
     ///
     /// Call this method before the first call as the new user. `use(authentication:)` does so automatically.
     /// - Parameter identity: the new user; nil if no user is signed in.
@@ -48,21 +50,29 @@ extension FeathersApp {
     /// The sender of requests that bypass the sign-in gate.
     package var currentSender: RequestSender { identityStore.sender }
 
-    /// Calls a function with the current identity, and after every sign-in and log-out, in order. The function must not change the identity.
-    package func observeIdentity(_ observer: @escaping @Sendable (Identity?) -> Void) { identityStore.observe(observer) }
+    /// Calls a function with the current identity, and after every sign-in and log-out, in order. The function must not
+    /// change the identity.
+    package func observeIdentity(_ observer: @escaping @Sendable (Identity?) -> Void) {
+        identityStore.observe(observer)
+    }
 
     /// Sets the function that finds out who was signed in when the app last ran.
-    package func resolveIdentity(with resolver: @escaping @Sendable () async -> Identity?) { identityStore.install(resolver) }
+    package func resolveIdentity(with resolver: @escaping @Sendable () async -> Identity?) {
+        identityStore.install(resolver)
+    }
 
-    /// Starts a new sign-in. Requests made in the previous one that have not been sent never will be. Call this method where the order of sign-ins is
-    /// determined, even with a lock held, and call ``identityChanged()`` after releasing the lock.
+    /// Starts a new sign-in. Requests made in the previous one that have not been sent never will be. Call this method
+    /// where the order of sign-ins is determined, even with a lock held, and call ``identityChanged()`` after releasing
+    /// the lock.
     /// - Returns: the sender of future requests.
     @discardableResult
     package func changeIdentity(to identity: Identity?) -> RequestSender { identityStore.change(to: identity) }
 
-    /// Sets whether pushed events are for the signed-in user, or for everyone if no user is signed in. Other events are dropped. Call it before the
-    /// identity changes.
-    package func deliversPushedEvents(_ isTrue: Bool) { registry.deliversPushes.store(isTrue, ordering: .sequentiallyConsistent) }
+    /// Sets whether pushed events are for the signed-in user, or for everyone if no user is signed in. Other events are
+    /// dropped. Call it before the identity changes.
+    package func deliversPushedEvents(_ isTrue: Bool) {
+        registry.deliversPushes.store(isTrue, ordering: .sequentiallyConsistent)
+    }
 
     /// Delivers a gap to the subscribers because events were dropped.
     package func pushedEventsMissed() { registry.emitGap(.reconnected) }
@@ -73,7 +83,9 @@ extension FeathersApp {
         guard identityStore.takeGap() else { return }
         // The events of the old connection are those of the previous user.
         transport?.component((any ReopeningTransport).self)?.reopen()
-        for transport in transport?.innermost ?? [] { (transport as? any CallQueueing)?.failUnsentCalls { !$0.isCurrent } }
+        for transport in transport?.innermost ?? [] {
+            (transport as? any CallQueueing)?.failUnsentCalls { !$0.isCurrent }
+        }
         registry.emitGap(.identityChanged, for: identityStore.sender)
     }
 }
@@ -90,7 +102,8 @@ package final class RequestSender: Sendable, Hashable {
         (self.identity, self.isFirst) = (identity, isFirst)
     }
 
-    /// Whether this is still the app's sign-in. A token refresh does not end it; log-out and the next sign-in do, even if the same user returns.
+    /// Whether this is still the app's sign-in. A token refresh does not end it; log-out and the next sign-in do, even
+    /// if the same user returns.
     package var isCurrent: Bool { !isEnded.load(ordering: .acquiring) }
 
     /// Returns when the sign-in has ended and the observers know.
@@ -107,8 +120,8 @@ package final class RequestSender: Sendable, Hashable {
 }
 
 extension ServiceRequest {
-    /// Records the user to whom the request belongs. A hook of the first call may sign in, so that before the first sign-in,
-    /// the user is recorded when the request is sent.
+    /// Records the user to whom the request belongs. A hook of the first call may sign in, so that before the first
+    /// sign-in, the user is recorded when the request is sent.
     mutating func recordSender(of app: FeathersApp?, whenSent: Bool = false) {
         guard sender == nil, let app else { return }
         let current = app.currentSender

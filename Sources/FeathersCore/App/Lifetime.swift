@@ -1,10 +1,11 @@
 import FeathersSupport
 
 extension FeathersApp {
-    /// Sets up the app, keeps its connection open until the task is cancelled or the app is shut down, and tears the app down.
+    /// Sets up the app, keeps its connection open until the task is cancelled or the app is shut down, and tears the
+    /// app down.
     ///
-    /// It has the signature of swift-service-lifecycle's `Service`. Concurrent calls of ``run()`` and ``withFeathersApp(_:_:)`` share one lifetime.
-    /// It begins with the first and ends with the last.
+    /// It has the signature of swift-service-lifecycle's `Service`. Concurrent calls of ``run()`` and
+    /// ``withFeathersApp(_:_:)`` share one lifetime. It begins with the first and ends with the last.
     /// - Throws: the errors of setup and teardown, and the reason if the connection was closed permanently.
     public func run() async throws {
         try await lifetime.hold(self) { connectionEnd in
@@ -24,19 +25,23 @@ extension FeathersApp {
 
     /// Opens the transport's connection, and returns once it is open. Does nothing if the app has no transport.
     ///
-    /// The connection stays open until ``disconnect()``, or until the app is released, independently of the app's lifetime. This method does not
-    /// set up services or start background work; ``withFeathersApp(_:_:)`` and ``run()`` do.
-    /// - Throws: ``FeathersError`` with the reason if the connection fails, ``FeathersError/Code/badRequest`` if the transport has none, like REST.
+    /// The connection stays open until ``disconnect()``, or until the app is released, independently of the app's
+    /// lifetime. This method does not set up services or start background work; ``withFeathersApp(_:_:)`` and ``run()``
+    /// do.
+    /// - Throws: ``FeathersError`` with the reason if the connection fails, ``FeathersError/Code/badRequest`` if the
+    ///   transport has none, like REST.
     public func connect() async throws {
         guard realTimeTransport != nil || transport == nil else {
             throw FeathersError.refused(
-                "'connect' needs a transport with a connection, such as '.socketIO(url)'; this app's transport has none")
+                "'connect' needs a transport with a connection, such as '.socketIO(url)'; this app's transport has none"
+            )
         }
         gate.reopen()
         try await withoutToken { try await lifetime.connect(realTimeTransport) }
     }
 
-    /// Closes the transport's connection, and returns once it is closed. Does nothing if the transport has no connection.
+    /// Closes the transport's connection, and returns once it is closed. Does nothing if the transport has no
+    /// connection.
     ///
     /// This closes the connection for all its users. ``connect()`` opens it again.
     public func disconnect() async {
@@ -46,7 +51,8 @@ extension FeathersApp {
     /// The status of the connection; nil if the transport has none.
     public var connectionStatus: ConnectionStatus? { realTimeTransport?.status }
 
-    /// Returns the status of the connection, followed by every change. The stream ends immediately if the transport has no connection.
+    /// Returns the status of the connection, followed by every change. The stream ends immediately if the transport has
+    /// no connection.
     public func connectionStatusUpdates() -> AsyncStream<ConnectionStatus> {
         realTimeTransport?.statusUpdates() ?? AsyncStream { $0.finish() }
     }
@@ -65,15 +71,15 @@ extension FeathersApp {
 
     /// Adds work that runs in the background during ``run()`` and ``withFeathersApp(_:_:)``.
     ///
-    /// It starts after the app's setup, or immediately if the app is already running, and is cancelled before the connection closes. It receives the
-    /// app, so that it need not retain it.
+    /// It starts after the app's setup, or immediately if the app is already running, and is cancelled before the
+    /// connection closes. It receives the app, so that it need not retain it.
     public func use(backgroundWork work: @escaping @Sendable (FeathersApp) async -> Void) { lifetime.add(work) }
 }
 
 /// Sets up an app, keeps its connection open while `body` runs, and then tears it down, even if `body` throws.
 ///
-/// Calls made before the connection is open wait for it. ``FeathersApp/connectionStatus`` shows its status. Concurrent bodies of one app share
-/// its lifetime and its connection, which end with the last of them.
+/// Calls made before the connection is open wait for it. ``FeathersApp/connectionStatus`` shows its status. Concurrent
+/// bodies of one app share its lifetime and its connection, which end with the last of them.
 /// - Throws: the error of `body`, or otherwise the error of setup or teardown.
 public func withFeathersApp<Result>(
     _ app: FeathersApp, _ body: (FeathersApp) async throws -> Result
@@ -222,7 +228,8 @@ final class AppLifetime: Sendable {
             // `connect()` opened the connection, so the transport keeps it open.
             for await status in transport.statusUpdates() {
                 switch status {
-                case .closed(let reason): end.fail(FeathersError(.unavailable, "The connection is closed permanently: \(reason.wireName)"))
+                case .closed(let reason):
+                    end.fail(FeathersError(.unavailable, "The connection is closed permanently: \(reason.wireName)"))
                 case .offline: end.resolve(())
                 case .connecting, .connected, .waiting: continue
                 }

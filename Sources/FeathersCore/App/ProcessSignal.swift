@@ -19,8 +19,10 @@ public enum ProcessSignal: Sendable, Hashable, CaseIterable {
 
     /// - Parameter once: whether the first signal ends the stream, so that the next one has its default action.
     fileprivate static func listen(to signals: Set<ProcessSignal>, once: Bool) -> AsyncStream<ProcessSignal> {
-        let (stream, continuation) = AsyncStream.makeStream(of: ProcessSignal.self, bufferingPolicy: .bufferingNewest(8))
-        let id = SignalRelay.shared.add(SignalRelay.Listener(signals: signals, isOnce: once, continuation: continuation))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: ProcessSignal.self, bufferingPolicy: .bufferingNewest(8))
+        let id = SignalRelay.shared.add(
+            SignalRelay.Listener(signals: signals, isOnce: once, continuation: continuation))
         continuation.onTermination = { _ in SignalRelay.shared.remove(id) }
         return stream
     }
@@ -35,7 +37,8 @@ public enum ProcessSignal: Sendable, Hashable, CaseIterable {
 
 /// Carries signals out of their handler, which may do next to nothing, to the streams.
 ///
-/// The handler writes the signal's number into a pipe. Dispatch's signal sources are no help on Linux: an ignored signal is lost there unless the main thread blocks it.
+/// The handler writes the signal's number into a pipe. Dispatch's signal sources are no help on Linux: an ignored
+/// signal is lost there unless the main thread blocks it.
 private final class SignalRelay: Sendable {
     static let shared = SignalRelay()
     /// Where the handler writes; -1 until there is a pipe.
@@ -100,12 +103,14 @@ private final class SignalRelay: Sendable {
 }
 
 extension FeathersApp {
-    /// Runs the app until the process receives a signal, then shuts it down in order: the main function of a server's program.
+    /// Runs the app until the process receives a signal, then shuts it down in order: the main function of a server's
+    /// program.
     ///
     /// ```swift
     /// try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(20))
     /// ```
-    /// A second signal during the shutdown ends the process immediately, unless a stream of ``ProcessSignal/received(_:)`` listens for it.
+    /// A second signal during the shutdown ends the process immediately, unless a stream of
+    /// ``ProcessSignal/received(_:)`` listens for it.
     /// - Parameters:
     ///   - signals: the signals that end the app.
     ///   - limit: how long the calls in flight may take to finish.

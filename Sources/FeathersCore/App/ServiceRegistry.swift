@@ -35,7 +35,8 @@ final class ServiceRegistry: Sendable {
     }
 
     private let entries = Locked(Entries())
-    /// Held while an event is delivered to its subscribers, so that one user's events precede the gap that announces the next user.
+    /// Held while an event is delivered to its subscribers, so that one user's events precede the gap that announces
+    /// the next user.
     private let handing = Locked(())
     /// Whether there are observers. Most apps have none, and then an event need not take the lock to find them.
     private let hasObservers = Atomic(false)
@@ -80,7 +81,9 @@ final class ServiceRegistry: Sendable {
     }
 
     /// Returns the service that is registered at a path.
-    func registered(at path: String) -> Entry? { entries.withLock { $0.byPath[path].flatMap { $0.isRegistered ? $0 : nil } } }
+    func registered(at path: String) -> Entry? {
+        entries.withLock { $0.byPath[path].flatMap { $0.isRegistered ? $0 : nil } }
+    }
 
     /// Whether an app's services are mounted.
     func mounts(_ app: FeathersApp) -> Bool {
@@ -96,7 +99,8 @@ final class ServiceRegistry: Sendable {
 }
 
 extension ServiceRegistry {
-    /// Delivers a transport's events to the services. It holds the registry weakly, because the registry's app retains the transport.
+    /// Delivers a transport's events to the services. It holds the registry weakly, because the registry's app retains
+    /// the transport.
     var eventSink: EventSink {
         EventSink { [weak self] event in
             self?.receive(event)
@@ -108,14 +112,16 @@ extension ServiceRegistry {
     private func receive(_ event: ServiceEvent) {
         observe { $0.receive(event) }
         handing.withLock { _ in
-            guard deliversPushes.load(ordering: .sequentiallyConsistent), let entry = entries.withLock({ $0.byPath[event.path] }),
+            guard deliversPushes.load(ordering: .sequentiallyConsistent),
+                let entry = entries.withLock({ $0.byPath[event.path] }),
                 entry.mountedFrom == nil
             else { return }
             entry.service.events.emit(event)
         }
     }
 
-    /// The number of responses to the app's own writes that have been counted, which tells whether two writes overlapped.
+    /// The number of responses to the app's own writes that have been counted, which tells whether two writes
+    /// overlapped.
     var responseCount: Int { responses.load(ordering: .acquiring) }
 
     /// Counts a response to a write of the app.

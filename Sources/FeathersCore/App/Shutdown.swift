@@ -2,16 +2,20 @@ import FeathersSupport
 import Synchronization
 
 extension FeathersApp {
-    /// Shuts the app down in order: rejects new calls, waits for calls in flight, closes the connection, and ends ``run()``.
+    /// Shuts the app down in order: rejects new calls, waits for calls in flight, closes the connection, and ends
+    /// ``run()``.
     ///
-    /// New calls throw ``FeathersError/Code/unavailable`` and are never sent. Calls made by a call in flight, from its hooks or from a local service,
-    /// count as part of it. Calls that exceed the time limit are ended in the transport: HTTP requests and calls over connections, including those of
-    /// endpoints and registered transports. The code of a local service cannot be ended from outside. Running or connecting the app
-    /// again allows new calls.
-    /// - Parameter limit: the time limit for calls in flight. If several shutdowns overlap, the first one's limit applies.
+    /// New calls throw ``FeathersError/Code/unavailable`` and are never sent. Calls made by a call in flight, from its
+    /// hooks or from a local service, count as part of it. Calls that exceed the time limit are ended in the transport:
+    /// HTTP requests and calls over connections, including those of endpoints and registered transports. The code of a
+    /// local service cannot be ended from outside. Running or connecting the app again allows new calls.
+    /// - Parameter limit: the time limit for calls in flight. If several shutdowns overlap, the first one's limit
+    ///   applies.
     /// - Returns: the number of calls that did not finish in time.
     @discardableResult
-    public func shutDown(within limit: Duration) async -> Int { await shutDown(within: limit, clock: ContinuousClock()) }
+    public func shutDown(within limit: Duration) async -> Int {
+        await shutDown(within: limit, clock: ContinuousClock())
+    }
 
     @discardableResult
     package func shutDown(within limit: Duration, clock: any Clock<Duration>) async -> Int {
@@ -21,7 +25,8 @@ extension FeathersApp {
         return await finish(order)
     }
 
-    /// Starts ``shutDown(within:)`` without waiting, for handlers that must not wait. ``run()`` completes the shutdown, even if it starts later.
+    /// Starts ``shutDown(within:)`` without waiting, for handlers that must not wait. ``run()`` completes the shutdown,
+    /// even if it starts later.
     public func beginShutdown(within limit: Duration) { beginShutdown(within: limit, clock: ContinuousClock()) }
 
     package func beginShutdown(within limit: Duration, clock: any Clock<Duration>) {
@@ -78,7 +83,8 @@ extension FeathersError {
     /// Returns the error for a call that the app rejects because it is shutting down.
     static func shuttingDown(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
-            .unavailable, "The app is shutting down: '\(request.method)' of '\(request.path)' was not made", execution: .neverSent)
+            .unavailable, "The app is shutting down: '\(request.method)' of '\(request.path)' was not made",
+            execution: .neverSent)
     }
 }
 

@@ -18,7 +18,8 @@ package enum CallArguments {
         }
     }
 
-    /// Returns the path with its `:placeholders` replaced. Values are percent-encoded, so that each remains one segment.
+    /// Returns the path with its `:placeholders` replaced. Values are percent-encoded, so that each remains one
+    /// segment.
     private static func path(of request: ServiceRequest) throws(FeathersError) -> String {
         guard request.path.utf8.contains(UInt8(ascii: ":")) else { return request.path }
         var segments: [String] = []

@@ -18,7 +18,8 @@ extension Params {
 
     /// Returns the params for a call that starts later, with the token of the current ``FeathersApp/withToken(_:_:)``.
     package func withScopedToken(of app: FeathersApp) -> Params {
-        guard let scope = TokenScope.current, token == nil, let token = scope.token(for: app), !names(app.tokenField) else { return self }
+        guard let scope = TokenScope.current, token == nil, let token = scope.token(for: app), !names(app.tokenField)
+        else { return self }
         var params = self
         params[CallToken.self] = CallToken(token, owner: scope.app.weakReference)
         return params
@@ -67,11 +68,13 @@ extension FeathersApp {
         return try await withToken(prepared.token) { try await body() }
     }
 
-    /// - Throws: ``FeathersError/Code/badRequest`` if `params`, or a scope, have a token, or `params` the header field of tokens.
+    /// - Throws: ``FeathersError/Code/badRequest`` if `params`, or a scope, have a token, or `params` the header field
+    ///   of tokens.
     package func refuseToken(in params: Params = Params(), for what: String) throws(FeathersError) {
         let hasOwnField = tokenForm.map { params.names($0.field) } ?? false
         guard hasOwnField || params.token != nil || TokenScope.current?.token(for: self) != nil else { return }
-        throw .refused("\(what) cannot have a token of its own: it belongs to the app's user. Use an app for each user instead")
+        throw .refused(
+            "\(what) cannot have a token of its own: it belongs to the app's user. Use an app for each user instead")
     }
 
     /// The header field of tokens, as its name is sent.
@@ -91,7 +94,9 @@ package struct TokenForm: AppSetting, Sendable {
     let field: String
     let scheme: String
 
-    package init(field: String = "Authorization", scheme: String = "Bearer") { (self.field, self.scheme) = (field, scheme) }
+    package init(field: String = "Authorization", scheme: String = "Bearer") {
+        (self.field, self.scheme) = (field, scheme)
+    }
 
     package func value(of token: String) -> String { scheme.isEmpty ? token : "\(scheme) \(token)" }
 }
@@ -181,7 +186,8 @@ extension ServiceRequest {
         guard let token else { return }
         let form = app?.tokenForm ?? TokenForm()
         if params.names(form.field) {
-            throw .refused("'\(method)' on service '\(path)' was not sent: it has a token and the header field '\(form.field)'")
+            throw .refused(
+                "'\(method)' on service '\(path)' was not sent: it has a token and the header field '\(form.field)'")
         }
         guard mayCarry, let app, let owner = token.owner?.app else { return }
         params.setToken(form.field, form.value(of: token.value), of: sender, lentBy: owner === app ? nil : owner)

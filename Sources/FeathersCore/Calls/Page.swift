@@ -63,7 +63,8 @@ extension Page where Model == JSONValue {
         }
         guard case .object(var page) = json, case .array(let records)? = page.removeValue(forKey: "data") else {
             throw FeathersError(
-                .generalError, "'\(method)' returned \(Self.kind(of: json)), which is neither a list nor a page with 'data'")
+                .generalError,
+                "'\(method)' returned \(Self.kind(of: json)), which is neither a list nor a page with 'data'")
         }
         func count(_ key: String) -> Int? {
             guard let count = page[key]?.integer.flatMap({ Int(exactly: $0) }) else { return nil }

@@ -1,15 +1,15 @@
 /// The parameters of a call besides its id and data: Feathers' `params`.
 ///
-/// Only ``query`` reaches every server. ``headers`` and ``token`` are sent over HTTP only, and ``route`` fills the placeholders of the service's
-/// path. Everything else stays in the process, for hooks and local services.
+/// Only ``query`` reaches every server. ``headers`` and ``token`` are sent over HTTP only, and ``route`` fills the
+/// placeholders of the service's path. Everything else stays in the process, for hooks and local services.
 public struct Params: Sendable {
     /// The query, sent to the server.
     public var query: Query<JSONValue>
     /// Additional HTTP header fields, which override the transport's own.
     ///
     /// A Socket.IO connection does not carry them, so a Socket.IO transport refuses a call with header fields before
-    /// sending it, with ``FeathersError/Code/badRequest``. A mixed transport sends such a call over REST, regardless of its
-    /// routes. ``FeathersApp/harmlessHeaders`` and `Accept-Language` are the exceptions.
+    /// sending it, with ``FeathersError/Code/badRequest``. A mixed transport sends such a call over REST, regardless of
+    /// its routes. ``FeathersApp/harmlessHeaders`` and `Accept-Language` are the exceptions.
     public var headers: [String: String]
     /// Values for the `:placeholders` of the service's path, percent-encoded by the transport.
     public var route: [String: String]
@@ -19,7 +19,8 @@ public struct Params: Sendable {
 
     /// Creates params. All values are empty by default.
     public init(
-        query: Query<JSONValue> = Query(), headers: [String: String] = [:], route: [String: String] = [:], timeout: Duration? = nil,
+        query: Query<JSONValue> = Query(), headers: [String: String] = [:], route: [String: String] = [:],
+        timeout: Duration? = nil,
         token: String? = nil
     ) {
         self.query = query

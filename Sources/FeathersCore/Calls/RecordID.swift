@@ -43,7 +43,8 @@ extension JSONObject {
 extension Service where Model == JSONValue {
     /// Returns the id of one of this service's records.
     ///
-    /// For a ``MemoryService``, the property comes from its option `id`; for any other service, from its ``ServiceDefinition``. By default, it is `id`.
+    /// For a ``MemoryService``, the property comes from its option `id`; for any other service, from its
+    /// ``ServiceDefinition``. By default, it is `id`.
     /// - Parameter record: A record in the form that the service returned.
     /// - Throws: ``FeathersError`` that names the property if it is missing, or neither a string nor a number.
     public func id(of record: JSONValue) async throws(FeathersError) -> ServiceID {

@@ -78,7 +78,8 @@ extension ServiceID: Codable {
         guard let id = ServiceID(try container.decode(JSONValue.self)) else {
             throw DecodingError.typeMismatch(
                 ServiceID.self,
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "An id must be a string or a number."))
+                DecodingError.Context(
+                    codingPath: decoder.codingPath, debugDescription: "An id must be a string or a number."))
         }
         self = id
     }
@@ -102,7 +103,8 @@ extension ServiceID: QueryValue {
 /// ```
 public protocol ServiceIDConvertible {
     /// The id in the form that is sent.
-    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, if there is no id or a service cannot receive it.
+    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, if there is no id or a service cannot
+    ///   receive it.
     var serviceID: ServiceID { get throws(FeathersError) }
 }
 
@@ -139,7 +141,9 @@ extension Decimal: ServiceIDConvertible {
     /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, for NaN.
     public var serviceID: ServiceID {
         get throws(FeathersError) {
-            guard let id = JSONValue(decimal: self).flatMap({ ServiceID($0) }) else { throw .refused("The id is not a number") }
+            guard let id = JSONValue(decimal: self).flatMap({ ServiceID($0) }) else {
+                throw .refused("The id is not a number")
+            }
             return id
         }
     }
@@ -152,7 +156,8 @@ extension ServiceIDConvertible where Self: RawRepresentable, RawValue: ServiceID
 
 extension Optional: ServiceIDConvertible where Wrapped: ServiceIDConvertible {
     /// The wrapped id.
-    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, for nil: without an id, a call would affect every record.
+    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, for nil: without an id, a call would
+    ///   affect every record.
     public var serviceID: ServiceID {
         get throws(FeathersError) {
             guard let self else { throw .refused("The id is nil: a record has no id until its service has created it") }

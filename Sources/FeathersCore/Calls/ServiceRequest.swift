@@ -6,7 +6,8 @@ public struct ServiceRequest: Sendable {
     /// The method to call.
     public var method: ServiceMethod
 
-    /// The record's id. For `update`, `patch` and `remove`, nil is Feathers' null id: every record that matches the query.
+    /// The record's id. For `update`, `patch` and `remove`, nil is Feathers' null id: every record that matches the
+    /// query.
     public var id: ServiceID?
 
     /// The payload of `create`, `update`, `patch` and custom methods.
@@ -21,17 +22,21 @@ public struct ServiceRequest: Sendable {
     /// The token that the call is made with instead of the app's own; nil if it has none.
     package var token: CallToken?
 
-    /// The lowercase names of the app's ``FeathersApp/harmlessHeaders``; nil for the default ones. Set immediately before sending.
+    /// The lowercase names of the app's ``FeathersApp/harmlessHeaders``; nil for the default ones. Set immediately
+    /// before sending.
     package var harmlessFields: Set<String>?
 
     /// Whether the outbox sends the request. It belongs to the user who queued it.
     package var isQueuedWrite = false
 
-    /// Whether the caller reads the result as a stream of items. A transport then returns a ``ResultStream`` if the server streams.
+    /// Whether the caller reads the result as a stream of items. A transport then returns a ``ResultStream`` if the
+    /// server streams.
     package var streamsResult = false
 
     /// Creates a request for one method of the service at `path`.
-    public init(path: String, method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, params: Params = Params()) {
+    public init(
+        path: String, method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, params: Params = Params()
+    ) {
         self.path = path
         self.method = method
         self.id = id
@@ -47,19 +52,21 @@ extension ServiceRequest {
     /// Whether the app still has the sign-in under which the request was made.
     package var isCurrent: Bool { sender?.isCurrent ?? true }
 
-    /// - Throws: ``FeathersError/Code/notAuthenticated``, before sending, if the user has changed since the request passed the sign-in gate.
+    /// - Throws: ``FeathersError/Code/notAuthenticated``, before sending, if the user has changed since the request
+    ///   passed the sign-in gate.
     package func checkSender() throws(FeathersError) {
         if !isCurrent { throw .senderChanged(self) }
     }
 
-    /// Checks the response to this call: a read is not passed on after its user has left. The response to a write always is, because
-    /// it reports what has happened.
+    /// Checks the response to this call: a read is not passed on after its user has left. The response to a write
+    /// always is, because it reports what has happened.
     /// - Throws: ``FeathersError/Code/notAuthenticated`` if the user has changed.
     package func checked(_ response: ServiceResponse) throws(FeathersError) -> ServiceResponse {
         guard let sender, method == .find || method == .get else { return response }
         let check: @Sendable () throws(FeathersError) -> Void = { () throws(FeathersError) in
             if sender.isCurrent { return }
-            throw FeathersError(.notAuthenticated, "The signed-in user changed before the response arrived", execution: .answered)
+            throw FeathersError(
+                .notAuthenticated, "The signed-in user changed before the response arrived", execution: .answered)
         }
         try check()
         guard response.isStream else { return response }
@@ -74,7 +81,8 @@ extension FeathersError {
     /// Returns the error for a request whose user logged out, or was replaced, before it was sent.
     package static func senderChanged(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
-            .notAuthenticated, "'\(request.method)' on service '\(request.path)' was not sent: the signed-in user changed while it waited",
+            .notAuthenticated,
+            "'\(request.method)' on service '\(request.path)' was not sent: the signed-in user changed while it waited",
             execution: .neverSent)
     }
 }
@@ -86,7 +94,8 @@ extension Params {
         set { self[VolatileCall.self] = newValue ? true : nil }
     }
 
-    /// Whether executing the call twice has no additional effect, even if its method does not imply that, as for a read-only endpoint.
+    /// Whether executing the call twice has no additional effect, even if its method does not imply that, as for a
+    /// read-only endpoint.
     package var isSafeToRepeat: Bool {
         get { self[SafeToRepeat.self] ?? false }
         set { self[SafeToRepeat.self] = newValue ? true : nil }
@@ -106,8 +115,9 @@ extension Params {
 
     /// Whether the call signs the connection in or out.
     ///
-    /// Real-time transports send such calls in a separate lane: immediately after the server has accepted the connection, ahead of the calls that
-    /// wait until it is prepared. A transport with a fallback uses it for these calls while there is no connection, regardless of the method.
+    /// Real-time transports send such calls in a separate lane: immediately after the server has accepted the
+    /// connection, ahead of the calls that wait until it is prepared. A transport with a fallback uses it for these
+    /// calls while there is no connection, regardless of the method.
     package var concernsConnection: Bool {
         get { self[ConcernsConnection.self] ?? false }
         set { self[ConcernsConnection.self] = newValue ? true : nil }

@@ -68,7 +68,9 @@ public struct ServiceResponse: Sendable {
     ///   - type: the type of the model.
     ///   - coding: the codec between JSON and models.
     /// - Throws: `DecodingError`, and any error of the model's own `init(from:)`.
-    public func decode<Model: Decodable>(_ type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions()) throws -> Model {
+    public func decode<Model: Decodable>(_ type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions())
+        throws -> Model
+    {
         try decode(type, at: [], coding)
     }
 
@@ -115,12 +117,15 @@ extension ServiceResponse {
 
     /// Decodes the value at a path of root keys.
     /// - Throws: ``MissingRootKey``, and the errors of the codec.
-    package func decode<Model: Decodable>(_ type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec) throws -> Model {
+    package func decode<Model: Decodable>(_ type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec) throws
+        -> Model
+    {
         try codec.decode(type, from: result.unwrapped(by: rootKeys))
     }
 
     /// Decodes a result of `find` record by record.
-    /// - Throws: ``FeathersError`` if the result is neither an array nor a page, ``UndecodableRecord`` with the error of the codec.
+    /// - Throws: ``FeathersError`` if the result is neither an array nor a page, ``UndecodableRecord`` with the error
+    ///   of the codec.
     package func decodePage<Model: Decodable & Sendable>(
         of type: Model.Type, at rootKeys: [RootKey], _ codec: any JSONCodec, of method: ServiceMethod
     ) throws -> Page<Model> {
@@ -161,7 +166,8 @@ package enum NotModified: ResponseKey {
     package typealias Value = Bool
 }
 
-/// Whether a call with ``Params/concernsConnection`` was sent over another transport, so that the connection is unaware of it.
+/// Whether a call with ``Params/concernsConnection`` was sent over another transport, so that the connection is unaware
+/// of it.
 package enum WentBesideConnection: ResponseKey {
     package typealias Value = Bool
 }

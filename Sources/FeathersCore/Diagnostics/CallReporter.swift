@@ -23,7 +23,9 @@ struct CallReporter: Sendable {
 
     func succeeded(with response: ServiceResponse?) {
         ended(.info, "ok", error: nil) { detail, attributes in
-            if let response, detail.isVerbose, let text = detail.body(response.result) { attributes.append(text, as: .result) }
+            if let response, detail.isVerbose, let text = detail.body(response.result) {
+                attributes.append(text, as: .result)
+            }
         }
     }
 
@@ -73,7 +75,9 @@ struct CallReporter: Sendable {
         if let parent = Diagnostics.current.callID { attributes.append(.string("\(parent)"), as: .parent) }
         let query = request.params.query
         if !query.isEmpty { attributes.append(.json(.object(detail.redaction.redact(query.json))), as: .query) }
-        if let headers = detail.headers(request.params.headers.sorted { $0.key < $1.key }) { attributes.append(headers, as: .headers) }
+        if let headers = detail.headers(request.params.headers.sorted { $0.key < $1.key }) {
+            attributes.append(headers, as: .headers)
+        }
         if let data = request.data.flatMap({ detail.body($0) }) { attributes.append(data, as: .data) }
     }
 }
@@ -84,14 +88,16 @@ extension Diagnostics {
         log(
             .notice, .calls, "\(method) \(path) will be retried in \(pause.wholeMilliseconds) ms after \(error)",
             [
-                .path: .string(path), .method: .string(method.rawValue), .attempt: .integer(attempt), .duration: .duration(pause),
+                .path: .string(path), .method: .string(method.rawValue), .attempt: .integer(attempt),
+                .duration: .duration(pause),
                 .code: .integer(error.code.rawValue),
             ], error: error)
     }
 }
 
 extension Error {
-    /// The text of an error for logs: class, code and message of Feathers errors, and only the type of others, whose text may contain secrets.
+    /// The text of an error for logs: class, code and message of Feathers errors, and only the type of others, whose
+    /// text may contain secrets.
     fileprivate var loggedText: String { (self as? FeathersError).map { "\($0)" } ?? "\(type(of: self))" }
 
     /// Whether a server or a hook rejected the call, as opposed to a transport failure.

@@ -104,7 +104,9 @@ extension DiagnosticAttributes.Value: CustomStringConvertible {
     }
 }
 
-extension DiagnosticAttributes.Value: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+extension DiagnosticAttributes.Value: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral
+{
     public init(stringLiteral value: String) { self = .string(value) }
     public init(integerLiteral value: Int) { self = .integer(value) }
     public init(booleanLiteral value: Bool) { self = .bool(value) }

@@ -23,7 +23,8 @@ public struct DiagnosticEvent: Sendable {
 
     /// Creates an event.
     public init(
-        _ level: DiagnosticLevel, _ domain: DiagnosticDomain, _ message: String, _ attributes: DiagnosticAttributes = [:],
+        _ level: DiagnosticLevel, _ domain: DiagnosticDomain, _ message: String,
+        _ attributes: DiagnosticAttributes = [:],
         callID: UInt64? = nil, error: (any Error)? = nil, time: Date = Date()
     ) {
         self.time = time
@@ -85,7 +86,9 @@ public enum DiagnosticLevel: Int, Sendable, Hashable, Comparable, CaseIterable, 
 }
 
 /// The area of a diagnostic event. Plugins define their own.
-public struct DiagnosticDomain: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct DiagnosticDomain: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral,
+    CustomStringConvertible
+{
     public let rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }

@@ -3,7 +3,8 @@ public import Foundation
 
 /// A destination of diagnostic events, such as a log or a tracer.
 public protocol DiagnosticSink: Sendable {
-    /// Receives an event. May be called from several threads at once, synchronously with the event, so it should return quickly.
+    /// Receives an event. May be called from several threads at once, synchronously with the event, so it should return
+    /// quickly.
     func receive(_ event: DiagnosticEvent)
 }
 
@@ -34,7 +35,8 @@ extension DiagnosticSink where Self == ClosureDiagnosticSink {
         ClosureDiagnosticSink(body)
     }
 
-    /// Returns a sink that passes every event as one line of text, without a line break. The closure may be called from several threads at once.
+    /// Returns a sink that passes every event as one line of text, without a line break. The closure may be called from
+    /// several threads at once.
     ///
     ///     2026-01-02T03:04:05.678Z warning calls get messages/2 failed: NotFound 404: No record found for id '2' (3 ms) call=17
     ///
@@ -43,7 +45,8 @@ extension DiagnosticSink where Self == ClosureDiagnosticSink {
         ClosureDiagnosticSink { write($0.line) }
     }
 
-    /// Returns a sink that writes lines of text to a file, a pipe or a terminal. Lines do not mix, and lines that cannot be written are dropped.
+    /// Returns a sink that writes lines of text to a file, a pipe or a terminal. Lines do not mix, and lines that
+    /// cannot be written are dropped.
     public static func text(to file: FileHandle) -> ClosureDiagnosticSink {
         // Locked while writing, because concurrent writes could mix.
         let file = Locked(file)
@@ -69,12 +72,15 @@ extension DiagnosticEvent {
     import os
 
     extension DiagnosticSink where Self == ClosureDiagnosticSink {
-        /// Returns a sink for the system log, with a category for each domain. Everything is logged as public, because secrets are already redacted.
+        /// Returns a sink for the system log, with a category for each domain. Everything is logged as public, because
+        /// secrets are already redacted.
         /// - Parameter subsystem: the subsystem of the log, by convention the app's bundle identifier.
         public static func osLog(subsystem: String) -> ClosureDiagnosticSink {
             ClosureDiagnosticSink { event in
                 let logger = Logger(subsystem: subsystem, category: event.domain.rawValue)
-                logger.log(level: event.level.osLogType, "\(event.description, privacy: .public)\(event.callText, privacy: .public)")
+                logger.log(
+                    level: event.level.osLogType,
+                    "\(event.description, privacy: .public)\(event.callText, privacy: .public)")
             }
         }
     }

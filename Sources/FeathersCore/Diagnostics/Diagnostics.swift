@@ -49,7 +49,8 @@ public struct Diagnostics: Sendable {
 
     /// Reports an event to each sink, with the detail that the sink requests.
     package func report(
-        _ level: DiagnosticLevel, _ domain: DiagnosticDomain, error: (any Error)? = nil, _ make: (DiagnosticDetail) -> DiagnosticReport
+        _ level: DiagnosticLevel, _ domain: DiagnosticDomain, error: (any Error)? = nil,
+        _ make: (DiagnosticDetail) -> DiagnosticReport
     ) {
         for outlet in outlets where outlet.levels.allow(level, domain) {
             let report = make(outlet.detail)
@@ -84,9 +85,12 @@ extension Diagnostics {
     func report(_ status: ConnectionStatus) {
         switch status {
         case .offline: log(.info, .connection, "offline")
-        case .connecting(let attempt): log(.debug, .connection, "connecting, attempt \(attempt)", [.attempt: .integer(attempt)])
+        case .connecting(let attempt):
+            log(.debug, .connection, "connecting, attempt \(attempt)", [.attempt: .integer(attempt)])
         case .connected(let recovered):
-            log(.info, .connection, recovered ? "connected, missed events recovered" : "connected", ["recovered": .bool(recovered)])
+            log(
+                .info, .connection, recovered ? "connected, missed events recovered" : "connected",
+                ["recovered": .bool(recovered)])
         case .waiting(let attempt, let delay, let reason):
             log(
                 .notice, .connection, "not connected (\(reason.text)), next attempt in \(delay.wholeMilliseconds) ms",

@@ -6,13 +6,15 @@ public struct Redaction: Sendable, Hashable {
 
     /// The default words that mark a name as secret, in lowercase, without hyphens and underscores.
     public static let sensitiveWords: Set<String> = [
-        "password", "passwd", "passphrase", "secret", "token", "authorization", "cookie", "apikey", "accesskey", "privatekey", "credential",
+        "password", "passwd", "passphrase", "secret", "token", "authorization", "cookie", "apikey", "accesskey",
+        "privatekey", "credential",
         "jwt", "sessionid", "xauth",
     ]
 
     private let words: [[UInt8]]
 
-    /// Creates a redaction with your own words. Case, hyphens and underscores in names are ignored: `newPassword`, `X-API-Key`.
+    /// Creates a redaction with your own words. Case, hyphens and underscores in names are ignored: `newPassword`,
+    /// `X-API-Key`.
     /// - Parameter words: the words in lowercase, without hyphens and underscores.
     public init(words: Set<String> = Redaction.sensitiveWords) {
         // Sorted, so that redactions with the same words are equal.
@@ -59,7 +61,8 @@ public struct Redaction: Sendable, Hashable {
         return redacted
     }
 
-    /// Returns the text with its secrets redacted: JSON Web Tokens, values after `Bearer` or `Basic`, and user and password in URLs.
+    /// Returns the text with its secrets redacted: JSON Web Tokens, values after `Bearer` or `Basic`, and user and
+    /// password in URLs.
     package func redact(text: String) -> String {
         guard Self.mayHoldToken(text) else { return text }
         var redacted = ""
@@ -106,8 +109,10 @@ public struct Redaction: Sendable, Hashable {
             // Ignores case. The first three letters of a scheme are sufficient.
             let letter = byte | 0x20
             switch (lastButOne, last, letter) {
-            case (UInt8(ascii: "e"), UInt8(ascii: "y"), UInt8(ascii: "j")), (UInt8(ascii: "b"), UInt8(ascii: "e"), UInt8(ascii: "a")),
-                (UInt8(ascii: "b"), UInt8(ascii: "a"), UInt8(ascii: "s")), (UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "/")):
+            case (UInt8(ascii: "e"), UInt8(ascii: "y"), UInt8(ascii: "j")),
+                (UInt8(ascii: "b"), UInt8(ascii: "e"), UInt8(ascii: "a")),
+                (UInt8(ascii: "b"), UInt8(ascii: "a"), UInt8(ascii: "s")),
+                (UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "/")):
                 return true
             default: (lastButOne, last) = (last, letter)
             }

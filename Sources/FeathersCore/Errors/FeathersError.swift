@@ -24,7 +24,8 @@ public struct FeathersError: Error, Sendable {
     public var execution: Execution
     /// The HTTP status and body of a response that isn't a Feathers error.
     public var response: Response?
-    /// The delay that the server requests before a retry (`Retry-After` with HTTP status 429 or 503); nil if it requests none.
+    /// The delay that the server requests before a retry (`Retry-After` with HTTP status 429 or 503); nil if it
+    /// requests none.
     public var retryAfter: Duration?
     /// The underlying error, if there is one.
     public var cause: (any Error)?
@@ -37,7 +38,8 @@ public struct FeathersError: Error, Sendable {
 
     /// Creates an error. The message appears in logs, so it must not contain secrets.
     public init(
-        _ code: Code, _ message: String, data: JSONValue? = nil, errors: JSONValue? = nil, execution: Execution = .answered,
+        _ code: Code, _ message: String, data: JSONValue? = nil, errors: JSONValue? = nil,
+        execution: Execution = .answered,
         cause: (any Error)? = nil
     ) {
         self.code = code
@@ -82,7 +84,8 @@ public struct FeathersError: Error, Sendable {
 }
 
 extension FeathersError: CustomStringConvertible {
-    /// The name, code, message and call: `Timeout 408: No response arrived in time ('find' of 'messages', may have been executed)`.
+    /// The name, code, message and call: `Timeout 408: No response arrived in time ('find' of 'messages', may have been
+    /// executed)`.
     ///
     /// It never contains ``data``, ``errors`` or bodies, because those may contain secrets.
     public var description: String {
@@ -98,7 +101,9 @@ extension FeathersError: CustomStringConvertible {
 
     /// The call; nil if the message already names it.
     private var call: String? {
-        guard let path, let method, !(message.contains("'\(path)'") && message.contains("'\(method)'")) else { return nil }
+        guard let path, let method, !(message.contains("'\(path)'") && message.contains("'\(method)'")) else {
+            return nil
+        }
         return "'\(method)' of '\(path)'"
     }
 }
@@ -129,16 +134,20 @@ extension FeathersError {
 extension FeathersError {
     /// Creates an error from JSON in the form that FeathersJS' `toJSON` writes.
     ///
-    /// The class is determined by `code`, then by `name` or `className`, then by the status. Unknown values are preserved. All classes are known
-    /// by name, including `Gone`, which FeathersJS' own client misses. An error object with none of these, such as a plain JavaScript `Error` over
-    /// Socket.IO, becomes a ``Code/generalError`` named `Error`. Other properties go into ``data`` if the error has no data of its own.
+    /// The class is determined by `code`, then by `name` or `className`, then by the status. Unknown values are
+    /// preserved. All classes are known by name, including `Gone`, which FeathersJS' own client misses. An error object
+    /// with none of these, such as a plain JavaScript `Error` over Socket.IO, becomes a ``Code/generalError`` named
+    /// `Error`. Other properties go into ``data`` if the error has no data of its own.
     /// - Parameters:
-    ///   - json: the error from the wire. A string becomes the ``message``. Any other value that isn't an object goes into ``data``.
+    ///   - json: the error from the wire. A string becomes the ``message``. Any other value that isn't an object goes
+    ///     into ``data``.
     ///   - status: the HTTP status of the response, for errors without a code.
     public init(wire json: JSONValue, status: Int? = nil) {
         guard case .object(let object) = json else {
             let message = json.string ?? ""
-            self.init(Code(rawValue: status ?? 500), message.isEmpty ? "The server sent an error that is not an object" : message)
+            self.init(
+                Code(rawValue: status ?? 500),
+                message.isEmpty ? "The server sent an error that is not an object" : message)
             if json.string == nil, json != .null { data = json }
             if status == nil { (name, className) = ("Error", "error") }
             return
@@ -176,7 +185,8 @@ extension FeathersError {
         return rest.isEmpty ? nil : .object(rest)
     }
 
-    /// Returns the error for a response that cannot be decoded. The message contains the path and the kind of value, never the value.
+    /// Returns the error for a response that cannot be decoded. The message contains the path and the kind of value,
+    /// never the value.
     /// - Parameter what: the subject of the message, such as `The result of 'get' on service 'messages'`.
     package static func undecodable(_ what: String, as model: Any.Type, _ error: any Error) -> FeathersError {
         if let record = error as? UndecodableRecord {
@@ -184,34 +194,40 @@ extension FeathersError {
             let name = (record.index.map { " at index \($0)" } ?? "") + (record.id.map { " (id \($0))" } ?? "")
             return undecodable("Record\(name) of \(what.lowercasedFirst)", as: model, record.error)
         }
-        return FeathersError(.generalError, "\(what) cannot be decoded as \(model): \(explanation(of: error))", cause: error)
+        return FeathersError(
+            .generalError, "\(what) cannot be decoded as \(model): \(explanation(of: error))", cause: error)
     }
 
-    /// Returns the error for call data that JSON cannot express. The message contains the path and the type, never the value.
+    /// Returns the error for call data that JSON cannot express. The message contains the path and the type, never the
+    /// value.
     /// - Parameters:
     ///   - path: the path of the service.
     ///   - error: the error that the encoder threw.
     package static func unencodable(_ path: String, _ error: EncodingError) -> FeathersError {
         guard case .invalidValue(let value, let context) = error else {
-            return FeathersError(.badRequest, "The data for service '\(path)' cannot be encoded", execution: .neverSent, cause: error)
+            return FeathersError(
+                .badRequest, "The data for service '\(path)' cannot be encoded", execution: .neverSent, cause: error)
         }
         let place = context.codingPath.isEmpty ? "" : " at '\(context.codingPath.map(step).joined(separator: "."))'"
         let reason = (value as? any FloatingPoint)?.isFinite == false ? ", which is not a finite number" : ""
         return FeathersError(
-            .badRequest, "The data for service '\(path)' cannot be encoded: JSON cannot express the \(type(of: value))\(place)\(reason)",
+            .badRequest,
+            "The data for service '\(path)' cannot be encoded: JSON cannot express the \(type(of: value))\(place)\(reason)",
             execution: .neverSent, cause: error)
     }
 
     private static func explanation(of error: any Error) -> String {
         guard let error = error as? DecodingError else { return String(describing: error) }
         func place(_ context: DecodingError.Context) -> String {
-            context.codingPath.isEmpty ? "at the top level" : "at '\(context.codingPath.map(step).joined(separator: "."))'"
+            context.codingPath.isEmpty
+                ? "at the top level" : "at '\(context.codingPath.map(step).joined(separator: "."))'"
         }
         switch error {
         case .keyNotFound(let key, let context):
             return "'\(key.stringValue)' is missing" + (context.codingPath.isEmpty ? "" : " \(place(context))")
         case .valueNotFound(let type, let context): return "\(type) is null \(place(context))"
-        case .typeMismatch(let type, let context): return "expected \(type) but found \(found(context)) \(place(context))"
+        case .typeMismatch(let type, let context):
+            return "expected \(type) but found \(found(context)) \(place(context))"
         case .dataCorrupted(let context): return "\(withoutValue(context.debugDescription)) \(place(context))"
         @unknown default: return "an unknown decoding error occurred"
         }
@@ -224,7 +240,8 @@ extension FeathersError {
         return kinds.first { context.debugDescription.contains("found \($0) instead") } ?? "something else"
     }
 
-    /// Removes the value that the standard library quotes for an unknown enumeration case: "… from invalid String value secret".
+    /// Removes the value that the standard library quotes for an unknown enumeration case: "… from invalid String value
+    /// secret".
     private static func withoutValue(_ description: String) -> String {
         description.firstRange(of: " from invalid ").map { String(description[..<$0.lowerBound]) } ?? description
     }

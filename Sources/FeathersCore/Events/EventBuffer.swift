@@ -9,8 +9,8 @@ package protocol BufferedEvent: Sendable {
     var weight: Int { get }
 }
 
-/// The buffer of a slow reader, with a limited number of items and bytes. When it is full, it drops the oldest items and leaves a marker
-/// at exactly the position where they are missing.
+/// The buffer of a slow reader, with a limited number of items and bytes. When it is full, it drops the oldest items
+/// and leaves a marker at exactly the position where they are missing.
 struct EventBuffer<Event: BufferedEvent>: Sendable {
     typealias Item = EventDelivery<Event>
 
@@ -30,7 +30,8 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
     /// The total number of dropped events.
     private(set) var droppedCount = 0
 
-    /// - Parameter limit: the maximum number of items, at least 1. The byte limit is 16 KiB per item, but at least ``TextLimit/standard``.
+    /// - Parameter limit: the maximum number of items, at least 1. The byte limit is 16 KiB per item, but at least
+    ///   ``TextLimit/standard``.
     init(limit: Int) {
         self.limit = max(limit, 1)
         byteLimit = max(TextLimit.standard, min(self.limit, 1 << 40) * (16 << 10))

@@ -15,7 +15,8 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
     /// Registers a subscriber synchronously, so that it receives every event after this call.
     /// - Parameters:
     ///   - names: the events to deliver; nil for all of them.
-    ///   - limit: the number of events to buffer for a slow reader before the oldest are dropped; see ``EventBuffer`` for the byte limit.
+    ///   - limit: the number of events to buffer for a slow reader before the oldest are dropped; see ``EventBuffer``
+    ///     for the byte limit.
     package func subscribe(to names: [Event.Name]?, bufferingNewest limit: Int) -> EventReading<Event> {
         let subscription = EventSubscription<Event>(names: names, bufferingNewest: limit)
         let number = change { $0.add(subscription) }
@@ -47,17 +48,20 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
         if dropped > 0 { self.dropped.add(dropped, ordering: .relaxed) }
     }
 
-    /// The number of subscribers, buffered items and dropped events, including events dropped for subscribers that have ended.
+    /// The number of subscribers, buffered items and dropped events, including events dropped for subscribers that have
+    /// ended.
     var load: (subscribers: Int, waiting: Int, dropped: Int) {
         let subscriptions = subscriptions.withLock { $0 }
-        return (subscriptions.count, subscriptions.all.reduce(0) { $0 + $1.waitingCount }, dropped.load(ordering: .relaxed))
+        return (
+            subscriptions.count, subscriptions.all.reduce(0) { $0 + $1.waitingCount }, dropped.load(ordering: .relaxed)
+        )
     }
 }
 
 /// The subscribers of a hub, in the order of subscription.
 ///
-/// They are in one array, sorted by increasing numbers. Removing a subscriber leaves a gap, and the array is compacted when half of it is
-/// gaps, so that adding and removing take constant time on average.
+/// They are in one array, sorted by increasing numbers. Removing a subscriber leaves a gap, and the array is compacted
+/// when half of it is gaps, so that adding and removing take constant time on average.
 struct EventSubscriptions<Event: BufferedEvent>: Sendable {
     private struct Place: Sendable {
         let number: Int

@@ -38,10 +38,12 @@ extension ServiceChange: Equatable where Record: Equatable {}
 extension ServiceChange: Hashable where Record: Hashable {}
 
 extension EventReading {
-    /// Returns the elements that `transform` makes of the events and gaps, in the reader's task. The stream holds the subscription, so dropping the
-    /// stream ends the subscription.
+    /// Returns the elements that `transform` makes of the events and gaps, in the reader's task. The stream holds the
+    /// subscription, so dropping the stream ends the subscription.
     @inline(__always)
-    private func stream<Element: Sendable>(_ transform: @escaping @Sendable (EventDelivery<Event>) -> Element?) -> AsyncStream<Element> {
+    private func stream<Element: Sendable>(_ transform: @escaping @Sendable (EventDelivery<Event>) -> Element?)
+        -> AsyncStream<Element>
+    {
         AsyncStream {
             while true {
                 // Two branches, because one variable for both cases would copy the item.
@@ -67,7 +69,8 @@ extension EventReading where Event == ServiceEvent {
     ///   - diagnostics: the diagnostics that report events that cannot be decoded.
     ///   - decode: creates the stream's element from an event, in the reader's task.
     func deliveries<Element: Sendable>(
-        _ diagnostics: @escaping @Sendable () -> Diagnostics, _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
+        _ diagnostics: @escaping @Sendable () -> Diagnostics,
+        _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
     ) -> AsyncStream<EventDelivery<Element>> {
         stream { item in
             switch item {
@@ -85,7 +88,8 @@ extension EventReading where Event == ServiceEvent {
 
     /// Returns the events as a stream, without the gaps.
     func events<Element: Sendable>(
-        _ diagnostics: @escaping @Sendable () -> Diagnostics, _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
+        _ diagnostics: @escaping @Sendable () -> Diagnostics,
+        _ decode: @escaping @Sendable (ServiceEvent) throws -> Element
     ) -> AsyncStream<Element> {
         stream { item in
             guard case .event(let event) = item else { return nil }

@@ -13,7 +13,8 @@ package enum EventSignal<Event: Sendable>: Sendable {
 /// The hub holds it while the reader's sequence exists. Dropping or cancelling the reader ends it.
 final class EventSubscription<Event: BufferedEvent>: Sendable {
     typealias Item = EventDelivery<Event>
-    /// Not checked: a waiter leaves ``State/waiters`` exactly once, to be resumed. The check costs an allocation for every event that is waited for.
+    /// Not checked: a waiter leaves ``State/waiters`` exactly once, to be resumed. The check costs an allocation for
+    /// every event that is waited for.
     private typealias Waiter = UnsafeContinuation<EventSignal<Event>, Never>
 
     private struct State {
@@ -57,7 +58,8 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         state.withLock { $0.onEnd = action }
     }
 
-    /// Sets an action that runs once if a second reader waits at the same time: two readers each miss what the other receives.
+    /// Sets an action that runs once if a second reader waits at the same time: two readers each miss what the other
+    /// receives.
     func onSecondReader(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onSecondReader = action }
     }
@@ -95,8 +97,8 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         waiter?.resume(returning: .woken)
     }
 
-    /// Returns the next item; nil once the subscription has ended and its buffer is empty. Call ``nextWaiting()`` first, and ``end(isUnread:)`` if
-    /// the task is cancelled.
+    /// Returns the next item; nil once the subscription has ended and its buffer is empty. Call ``nextWaiting()``
+    /// first, and ``end(isUnread:)`` if the task is cancelled.
     func next() async -> Item? {
         while true {
             switch await signal() {
@@ -107,8 +109,8 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         }
     }
 
-    /// Waits for the next item, for ``wake()``, or for the end of the subscription. Call ``nextWaiting()`` first, and ``end(isUnread:)`` if the task
-    /// is cancelled.
+    /// Waits for the next item, for ``wake()``, or for the end of the subscription. Call ``nextWaiting()`` first, and
+    /// ``end(isUnread:)`` if the task is cancelled.
     func signal() async -> EventSignal<Event> {
         await withUnsafeContinuation { waiter in
             let (now, warn): (EventSignal<Event>?, (@Sendable () -> Void)?) = state.withLock { state in
@@ -129,7 +131,8 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     }
 
     /// Ends the subscription. Waiting readers receive nil.
-    /// - Parameter isUnread: whether no reader is left, so that the buffer can be released before the hub forgets the subscription.
+    /// - Parameter isUnread: whether no reader is left, so that the buffer can be released before the hub forgets the
+    ///   subscription.
     func end(isUnread: Bool = false) {
         let (waiters, onEnd) = state.withLock { state in
             if isUnread { state.buffer = EventBuffer(limit: 1) }
@@ -155,7 +158,8 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
 
     func onSecondReader(_ action: @escaping @Sendable () -> Void) { subscription.onSecondReader(action) }
 
-    /// Returns the next buffered event or gap. Calling this before ``next()`` saves a busy reader two asynchronous calls per event.
+    /// Returns the next buffered event or gap. Calling this before ``next()`` saves a busy reader two asynchronous
+    /// calls per event.
     func nextWaiting() -> EventDelivery<Event>? { subscription.nextWaiting() }
 
     /// Returns the next event or gap; nil after ``end()``. Call ``nextWaiting()`` first.

@@ -50,9 +50,11 @@ public struct ServiceEvent: Sendable {
     /// The size of the event on the wire in bytes; 0 for a local event. Ignored by equality.
     package var weight = 0
 
-    /// How many responses to the app's own writes had arrived when this write was sent; 0 if the server pushed the event. Ignored by equality.
+    /// How many responses to the app's own writes had arrived when this write was sent; 0 if the server pushed the
+    /// event. Ignored by equality.
     package private(set) var sentAt = 0
-    /// The same count including this write's own response; 0 if the server pushed the event. Responses over HTTP can overtake each other.
+    /// The same count including this write's own response; 0 if the server pushed the event. Responses over HTTP can
+    /// overtake each other.
     package private(set) var receivedAt = 0
 
     /// Creates an event of the service at a path.
@@ -98,7 +100,8 @@ public struct EventGap: Sendable {
         case overflow(dropped: Int)
         /// The event's data could not be decoded into the model.
         case undecodable(ServiceEvent, any Error)
-        /// The connection was reestablished, or opened after records had been read over another transport. Events in between were not received.
+        /// The connection was reestablished, or opened after records had been read over another transport. Events in
+        /// between were not received.
         case reconnected
         /// The signed-in user changed. Data received earlier belongs to the previous user.
         case identityChanged
@@ -123,7 +126,9 @@ public struct EventSink: Sendable {
     private let onEvent: @Sendable (ServiceEvent) -> Void
     private let onGap: @Sendable (EventGap.Reason) -> Void
 
-    package init(onEvent: @escaping @Sendable (ServiceEvent) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void) {
+    package init(
+        onEvent: @escaping @Sendable (ServiceEvent) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void
+    ) {
         (self.onEvent, self.onGap) = (onEvent, onGap)
     }
 

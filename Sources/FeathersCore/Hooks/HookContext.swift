@@ -5,8 +5,8 @@ public typealias Hook = @Sendable (inout HookContext) async throws -> Void
 
 /// A function that runs around a service method.
 ///
-/// Call `next` once to continue; otherwise the method does not run. You may call `next` again only after it failed, which is how retries are
-/// written. A second call after a success throws.
+/// Call `next` once to continue; otherwise the method does not run. You may call `next` again only after it failed,
+/// which is how retries are written. A second call after a success throws.
 public typealias AroundHook = @Sendable (inout HookContext, NextHook) async throws -> Void
 
 /// Continues with everything inside an around hook: the inner hooks and the method itself.
@@ -15,7 +15,8 @@ public struct NextHook: Sendable {
     let index: Int
 
     /// Runs everything inside the around hook.
-    /// - Throws: any error of an inner hook or the method; ``FeathersError/Code/generalError`` if `next` already succeeded.
+    /// - Throws: any error of an inner hook or the method; ``FeathersError/Code/generalError`` if `next` already
+    ///   succeeded.
     public func callAsFunction(_ context: inout HookContext) async throws {
         guard context.finishedNext != index else { throw FeathersError(.generalError, "next() called multiple times") }
         try await plan.runInside(index, &context)
@@ -42,13 +43,15 @@ public struct HookContext: Sendable {
     /// The type of the current hook.
     public internal(set) var type: HookType = .around
 
-    /// The response: the result and the metadata from transport and middleware. Setting it before the method runs skips the method.
+    /// The response: the result and the metadata from transport and middleware. Setting it before the method runs skips
+    /// the method.
     public var response: ServiceResponse?
 
     /// The failure, in error hooks. Setting it in any other hook fails the call immediately, as throwing does.
     public var error: (any Error)?
 
-    /// The event at the end of the call, such as `created` after `create`. Set another name to rename it, or nil to suppress it.
+    /// The event at the end of the call, such as `created` after `create`. Set another name to rename it, or nil to
+    /// suppress it.
     public var event: EventName?
 
     /// The around hook whose `next` succeeded last.
@@ -56,8 +59,8 @@ public struct HookContext: Sendable {
 
     /// Values that few calls have, in separate storage to keep the context small.
     ///
-    /// Not private, because a context is made by its memberwise initializer: with an initializer of its own, every call copied its context (measured: a
-    /// twelfth of a call with three hooks).
+    /// Not private, because a context is made by its memberwise initializer: with an initializer of its own, every call
+    /// copied its context (measured: a twelfth of a call with three hooks).
     var rare: Rare?
 }
 
@@ -70,9 +73,9 @@ extension HookContext {
 
     /// The called method.
     ///
-    /// Setting it before the method runs calls another method of the service instead, which emits its own event. The hooks
-    /// stay those of the original method. Set ``id`` and ``data`` as the other method needs them: a call never affects
-    /// every record because a hook has left out the id.
+    /// Setting it before the method runs calls another method of the service instead, which emits its own event. The
+    /// hooks stay those of the original method. Set ``id`` and ``data`` as the other method needs them: a call never
+    /// affects every record because a hook has left out the id.
     public var method: ServiceMethod {
         get { request.method }
         set {
@@ -82,7 +85,8 @@ extension HookContext {
         }
     }
 
-    /// The id of the record; nil in `find`, `create` and custom methods, and in calls that affect every matching record.
+    /// The id of the record; nil in `find`, `create` and custom methods, and in calls that affect every matching
+    /// record.
     public var id: ServiceID? {
         get { request.id }
         set { request.id = newValue }
@@ -100,8 +104,8 @@ extension HookContext {
         _modify { yield &request.params }
     }
 
-    /// The result of the call. Setting it before the method runs skips only the method. Setting it in an error hook (JSON null counts) turns
-    /// the failure into a success. Setting it to nil discards the whole ``response``.
+    /// The result of the call. Setting it before the method runs skips only the method. Setting it in an error hook
+    /// (JSON null counts) turns the failure into a success. Setting it to nil discards the whole ``response``.
     public var result: JSONValue? {
         get { response?.result }
         _modify {

@@ -21,7 +21,8 @@ public struct Hooks: Sendable {
 
     /// Creates a set of hooks. An array literal applies to all methods; a dictionary literal names methods.
     public init(
-        around: HookMap<AroundHook> = [:], before: HookMap<Hook> = [:], after: HookMap<Hook> = [:], error: HookMap<Hook> = [:]
+        around: HookMap<AroundHook> = [:], before: HookMap<Hook> = [:], after: HookMap<Hook> = [:],
+        error: HookMap<Hook> = [:]
     ) {
         self.around = around
         self.before = before
@@ -37,7 +38,8 @@ public struct Hooks: Sendable {
 
     /// The methods that have hooks registered by name.
     var methods: Set<ServiceMethod> {
-        let scopes = [around.scopes, before.scopes, after.scopes, error.scopes, deadlines.scopes, middleware.scopes].joined()
+        let scopes = [around.scopes, before.scopes, after.scopes, error.scopes, deadlines.scopes, middleware.scopes]
+            .joined()
         return Set(scopes.compactMap { if case .method(let method) = $0 { method } else { nil } })
     }
 

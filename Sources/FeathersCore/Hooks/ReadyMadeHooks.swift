@@ -1,4 +1,5 @@
 import FeathersSupport
+
 extension Hooks {
     /// Returns hooks that validate the data of calls before they run.
     ///
@@ -24,13 +25,15 @@ extension Hooks {
         }
     }
 
-    /// Returns hooks that set a property of the data before a call runs. If a call creates several records, each of them gets a value.
+    /// Returns hooks that set a property of the data before a call runs. If a call creates several records, each of
+    /// them gets a value.
     /// - Parameters:
     ///   - property: the name of the property.
     ///   - scopes: the methods whose data to change.
     ///   - value: returns the value, once for each record.
     public static func setting(
-        _ property: String, on scopes: HookScope..., to value: @escaping @Sendable (HookContext) async throws -> JSONValue
+        _ property: String, on scopes: HookScope...,
+        to value: @escaping @Sendable (HookContext) async throws -> JSONValue
     ) -> Hooks {
         before(scopes) { context in
             if case .array(var records)? = context.data, context.method == .create {
@@ -54,16 +57,18 @@ extension Hooks {
 extension Hooks {
     /// Returns hooks that report every call to a sink when the call ends, with its duration and outcome.
     ///
-    /// These hooks are outside all others, regardless of where you register them, so they report what the caller sees. Calls that succeed or are
-    /// cancelled have the level ``DiagnosticLevel/info``, calls that a server refuses ``DiagnosticLevel/warning``, and other failures
-    /// ``DiagnosticLevel/error``. A retry is a ``DiagnosticLevel/notice``, the start of a call a ``DiagnosticLevel/trace``.
+    /// These hooks are outside all others, regardless of where you register them, so they report what the caller sees.
+    /// Calls that succeed or are cancelled have the level ``DiagnosticLevel/info``, calls that a server refuses
+    /// ``DiagnosticLevel/warning``, and other failures ``DiagnosticLevel/error``. A retry is a
+    /// ``DiagnosticLevel/notice``, the start of a call a ``DiagnosticLevel/trace``.
     /// - Parameters:
     ///   - levels: the levels that the sink receives. Other events cost next to nothing.
     ///   - redaction: the values that are removed from reports.
     ///   - verbosity: whether reports include payloads and header fields.
     ///   - sink: the receiver of the events.
     public static func logging(
-        levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = Redaction(), verbosity: DiagnosticVerbosity = .brief,
+        levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = Redaction(),
+        verbosity: DiagnosticVerbosity = .brief,
         to sink: any DiagnosticSink
     ) -> Hooks {
         var hooks = Hooks()
@@ -73,12 +78,14 @@ extension Hooks {
     }
 
     /// Returns hooks that report every call to a closure; see ``logging(levels:redaction:verbosity:to:)``.
-    public static func logging(_ receive: @escaping @Sendable (DiagnosticEvent) -> Void) -> Hooks { logging(to: .closure(receive)) }
+    public static func logging(_ receive: @escaping @Sendable (DiagnosticEvent) -> Void) -> Hooks {
+        logging(to: .closure(receive))
+    }
 
     /// Returns hooks that cancel calls after a deadline.
     ///
-    /// The deadline covers the hooks of its level, everything inside them, and the method. The call is cancelled and awaited, so a call that
-    /// ignores cancellation still delays the error.
+    /// The deadline covers the hooks of its level, everything inside them, and the method. The call is cancelled and
+    /// awaited, so a call that ignores cancellation still delays the error.
     /// - Parameters:
     ///   - duration: the maximum duration of a call.
     ///   - scope: the methods that have the deadline.
@@ -86,7 +93,8 @@ extension Hooks {
         timeout(duration, for: scope, clock: ContinuousClock())
     }
 
-    package static func timeout(_ duration: Duration, for scope: HookScope = .all, clock: any Clock<Duration>) -> Hooks {
+    package static func timeout(_ duration: Duration, for scope: HookScope = .all, clock: any Clock<Duration>) -> Hooks
+    {
         var hooks = Hooks()
         hooks.deadlines[scope] = [{ context, next in try await next.run(within: duration, on: clock, &context) }]
         return hooks
@@ -94,13 +102,17 @@ extension Hooks {
 }
 
 extension NextHook {
-    /// Runs a call in a child task, which is cancelled and awaited at the deadline. A call that ignores cancellation is still awaited.
-    fileprivate func run(within limit: Duration, on clock: any Clock<Duration>, _ context: inout HookContext) async throws {
+    /// Runs a call in a child task, which is cancelled and awaited at the deadline. A call that ignores cancellation is
+    /// still awaited.
+    fileprivate func run(within limit: Duration, on clock: any Clock<Duration>, _ context: inout HookContext)
+        async throws
+    {
         let start = context
         context = try await RelativeClock(clock).run(
             atMost: limit,
             orThrow: FeathersError(
-                .timeout, "'\(start.method)' on service '\(start.path)' took longer than \(limit)", execution: .mayHaveExecuted)
+                .timeout, "'\(start.method)' on service '\(start.path)' took longer than \(limit)",
+                execution: .mayHaveExecuted)
         ) {
             var context = start
             try await self(&context)

@@ -3,25 +3,31 @@ import FeathersSupport
 extension Hooks {
     /// Returns hooks that retry calls that failed because the server was unavailable or busy, if a retry is safe.
     ///
-    /// `find`, `get` and read-only endpoints are retried after any ``FeathersError/Code/unavailable`` or ``FeathersError/Code/tooManyRequests``.
-    /// Other calls are retried only if they were *never sent*. The delay is slightly longer than the server requests
-    /// (``FeathersError/retryAfter``). Otherwise the maximum delay doubles each time, and the actual delay is random between half of it and all of
-    /// it, so that clients do not retry in step. A call with `params.timeout` has that time for all attempts. If a delay would exceed that time, or
-    /// the server requests more than `longestPause`, the call fails immediately with the server's error.
+    /// `find`, `get` and read-only endpoints are retried after any ``FeathersError/Code/unavailable`` or
+    /// ``FeathersError/Code/tooManyRequests``. Other calls are retried only if they were *never sent*. The delay is
+    /// slightly longer than the server requests (``FeathersError/retryAfter``). Otherwise the maximum delay doubles
+    /// each time, and the actual delay is random between half of it and all of it, so that clients do not retry in
+    /// step. A call with `params.timeout` has that time for all attempts. If a delay would exceed that time, or the
+    /// server requests more than `longestPause`, the call fails immediately with the server's error.
     /// - Parameters:
     ///   - attempts: the maximum number of attempts, at least 1.
     ///   - pause: the upper limit of the first delay.
     ///   - longestPause: the upper limit of all delays.
-    ///   - refusedWrites: whether to retry every call that the server *rejected* with 429, or with 503 and `Retry-After`. Such a response
-    ///     should mean that nothing was executed. Set this only if your server guarantees it.
+    ///   - refusedWrites: whether to retry every call that the server *rejected* with 429, or with 503 and
+    ///     `Retry-After`. Such a response should mean that nothing was executed. Set this only if your server
+    ///     guarantees it.
     public static func retrying(
-        attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30), refusedWrites: Bool = false
+        attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30),
+        refusedWrites: Bool = false
     ) -> Hooks {
-        retrying(attempts: attempts, pause: pause, longestPause: longestPause, refusedWrites: refusedWrites, clock: ContinuousClock())
+        retrying(
+            attempts: attempts, pause: pause, longestPause: longestPause, refusedWrites: refusedWrites,
+            clock: ContinuousClock())
     }
 
     package static func retrying(
-        attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30), refusedWrites: Bool = false,
+        attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30),
+        refusedWrites: Bool = false,
         clock: any Clock<Duration>
     ) -> Hooks {
         let timebase = RelativeClock(clock)
@@ -40,11 +46,14 @@ extension Hooks {
                         try await next(&attempt)
                         context = attempt
                         return
-                    } catch let error as FeathersError where error.permitsRepeating(context.request, refusedWrites: refusedWrites) {
+                    } catch let error as FeathersError
+                        where error.permitsRepeating(context.request, refusedWrites: refusedWrites)
+                    {
                         let pause = schedule.failed(
-                            retryAfter: error.retryAfter, elapsed: timebase.now - start, chance: Double.random(in: 0...1))
-                        // The first attempt may have signed the app in, or another user has signed in meanwhile: a read may be made as that user, but a
-                        // write is never sent as a different one.
+                            retryAfter: error.retryAfter, elapsed: timebase.now - start,
+                            chance: Double.random(in: 0...1))
+                        // The first attempt may have signed the app in, or another user has signed in meanwhile: a read
+                        // may be made as that user, but a write is never sent as a different one.
                         if sender.identity == nil, context.request.isSafeToRepeat { sender = app.currentSender }
                         guard let pause, sender.isCurrent else { throw error }
                         Diagnostics.current.retrying(context.method, context.path, after: error, pause: pause)

@@ -1,7 +1,7 @@
 /// A stage between the hooks and the method of a service, such as the cache, the sign-in gate or a limiter.
 ///
-/// Middleware runs inside all hooks, in a fixed order that does not depend on the order of installation. It is compiled into a service's plan
-/// as a decorator of the next stage, so services without middleware have no overhead.
+/// Middleware runs inside all hooks, in a fixed order that does not depend on the order of installation. It is compiled
+/// into a service's plan as a decorator of the next stage, so services without middleware have no overhead.
 package protocol Middleware: Sendable {
     /// The position of the middleware, from the outermost to the innermost.
     var order: MiddlewareOrder { get }
@@ -53,7 +53,8 @@ package struct MiddlewareSite: Sendable {
     func wrapped(app: Hooks, service: Hooks, for method: ServiceMethod) -> any Responder {
         var implementation = implementation
         if let remote = implementation as? RemoteResponder, let app = weakApp.app {
-            implementation = SendingResponder(remote: remote, gate: app.gate, app: weakApp, recordsSender: app.recordsSender)
+            implementation = SendingResponder(
+                remote: remote, gate: app.gate, app: weakApp, recordsSender: app.recordsSender)
         }
         if app.middleware.isEmpty && service.middleware.isEmpty { return implementation }
         let named = HookScope.method(method)

@@ -6,7 +6,9 @@ enum PercentEncoding {
         if isDone == nil { append(Array(string.utf8), keeping: characters, to: &bytes) }
     }
 
-    private static func append(_ text: some Collection<UInt8>, keeping characters: URLCharacters, to bytes: inout [UInt8]) {
+    private static func append(
+        _ text: some Collection<UInt8>, keeping characters: URLCharacters, to bytes: inout [UInt8]
+    ) {
         // Most keys and values need no escaping.
         if text.allSatisfy(characters.contains) {
             bytes.append(contentsOf: text)

@@ -1,13 +1,14 @@
 extension Query where Model == JSONValue {
-    /// Returns the query as the part of a URL after `?`, byte for byte as Feathers' JavaScript client writes it with `qs`.
+    /// Returns the query as the part of a URL after `?`, byte for byte as Feathers' JavaScript client writes it with
+    /// `qs`.
     ///
-    /// An empty query returns an empty string. A server receives every value in a query string as a string, and null as an empty string. Without
-    /// query schemas, a condition on a number, a boolean or null therefore matches nothing.
+    /// An empty query returns an empty string. A server receives every value in a query string as a string, and null as
+    /// an empty string. Without query schemas, a condition on a number, a boolean or null therefore matches nothing.
     ///
     /// - Parameter options: The array format and the limits of the server's parser.
-    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, if the query string would lose a condition: for an empty
-    ///   array or object (`qs` omits it, so that `{$in: []}` would match everything), and for anything that exceeds the limits
-    ///   in `options`. The message names the property.
+    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, if the query string would lose a
+    ///   condition: for an empty array or object (`qs` omits it, so that `{$in: []}` would match everything), and for
+    ///   anything that exceeds the limits in `options`. The message names the property.
     public func queryString(_ options: QueryStringOptions = QueryStringOptions()) throws(FeathersError) -> String {
         var encoder = QueryStringEncoder(options: options)
         try encoder.append(json)
@@ -17,8 +18,9 @@ extension Query where Model == JSONValue {
 
 /// The format of query strings, and the limits of the server's parser.
 ///
-/// FeathersJS servers parse query strings with `qs`, which silently changes anything that exceeds its limits. The limits are therefore
-/// checked before anything is sent. The defaults are those of current Express versions. Set nil to remove a limit.
+/// FeathersJS servers parse query strings with `qs`, which silently changes anything that exceeds its limits. The
+/// limits are therefore checked before anything is sent. The defaults are those of current Express versions. Set nil to
+/// remove a limit.
 public struct QueryStringOptions: Sendable, Hashable {
     /// The format of arrays of plain values.
     public enum ArrayFormat: Sendable, Hashable {
@@ -40,13 +42,15 @@ public struct QueryStringOptions: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - arrayFormat: The format of arrays of plain values.
-    ///   - arrayLimit: The maximum number of elements in an array with indices. Servers with an older Express or `qs` turn arrays of
-    ///     more than 20 elements into objects, so that `$in` matches nothing. For such servers, set 20, which rejects longer arrays, or
-    ///     use ``ArrayFormat/brackets``.
-    ///   - depthLimit: The maximum number of levels below a property's first. Array indices count: `$or[0][address][city]` has three.
+    ///   - arrayLimit: The maximum number of elements in an array with indices. Servers with an older Express or `qs`
+    ///     turn arrays of more than 20 elements into objects, so that `$in` matches nothing. For such servers, set 20,
+    ///     which rejects longer arrays, or use ``ArrayFormat/brackets``.
+    ///   - depthLimit: The maximum number of levels below a property's first. Array indices count:
+    ///     `$or[0][address][city]` has three.
     ///   - pairLimit: The maximum number of `key=value` pairs. `qs` ignores additional pairs.
-    ///   - serverParsesTypes: Whether the server converts strings in a query string back to numbers, booleans and null, for example with
-    ///     query schemas. If not, `RESTTransport` reports the first query of each service that compares with such a value.
+    ///   - serverParsesTypes: Whether the server converts strings in a query string back to numbers, booleans and null,
+    ///     for example with query schemas. If not, `RESTTransport` reports the first query of each service that
+    ///     compares with such a value.
     public init(
         arrayFormat: ArrayFormat = .indices, arrayLimit: Int? = 1000, depthLimit: Int? = 5, pairLimit: Int? = 1000,
         serverParsesTypes: Bool = false

@@ -1,7 +1,7 @@
 /// An encoder that writes a query's pairs into a buffer.
 ///
-/// `key` is the encoded key of the current value. Descending appends to it, and returning truncates it, so that each part of a
-/// key is encoded only once.
+/// `key` is the encoded key of the current value. Descending appends to it, and returning truncates it, so that each
+/// part of a key is encoded only once.
 struct QueryStringEncoder {
     /// A step on the path from the query to a value.
     private enum Step {
@@ -47,7 +47,9 @@ struct QueryStringEncoder {
     }
 
     private mutating func append(nested object: JSONObject) throws(FeathersError) {
-        if object.isEmpty { throw refusal("is an empty object: a query string cannot express it and would omit the condition.") }
+        if object.isEmpty {
+            throw refusal("is an empty object: a query string cannot express it and would omit the condition.")
+        }
         for (name, value) in object {
             try descend(.key(name)) { key in
                 PercentEncoding.append(name, keeping: .unreserved, to: &key)
@@ -58,7 +60,9 @@ struct QueryStringEncoder {
     }
 
     private mutating func append(_ array: [JSONValue]) throws(FeathersError) {
-        if array.isEmpty { throw refusal("is an empty array: a query string cannot express it and would omit the condition.") }
+        if array.isEmpty {
+            throw refusal("is an empty array: a query string cannot express it and would omit the condition.")
+        }
         let hasBrackets = options.arrayFormat == .brackets && array.allSatisfy(\.isPlain)
         if !hasBrackets, let limit = options.arrayLimit, array.count > limit {
             throw refusal(
@@ -83,7 +87,9 @@ struct QueryStringEncoder {
         path.append(step)
         // The first step is the property itself.
         if let limit = options.depthLimit, path.count - 1 > limit {
-            throw refusal("is deeper than the \(limit) levels that servers read from a query string. \(Self.advice("depthLimit"))")
+            throw refusal(
+                "is deeper than the \(limit) levels that servers read from a query string. \(Self.advice("depthLimit"))"
+            )
         }
         let length = key.count
         key.append(contentsOf: "%5B".utf8)
@@ -97,7 +103,8 @@ struct QueryStringEncoder {
     private mutating func appendPair(_ value: String) throws(FeathersError) {
         pairs += 1
         if let limit = options.pairLimit, pairs > limit {
-            throw refusal("comes after the \(limit) values that servers read from a query string. \(Self.advice("pairLimit"))")
+            throw refusal(
+                "comes after the \(limit) values that servers read from a query string. \(Self.advice("pairLimit"))")
         }
         if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
         bytes.append(contentsOf: key)

@@ -2,9 +2,9 @@ import FeathersSupport
 
 /// The actor behind a path of an app: the implementation, the options, the hooks and the event subscribers.
 ///
-/// The app holds one actor for each path. The actor owns the hooks and options, and its isolation orders their registration. Calls do not
-/// run on the actor: they run concurrently and read an immutable plan that it publishes. You use a service through ``Service``, which combines
-/// this actor with its app.
+/// The app holds one actor for each path. The actor owns the hooks and options, and its isolation orders their
+/// registration. Calls do not run on the actor: they run concurrently and read an immutable plan that it publishes. You
+/// use a service through ``Service``, which combines this actor with its app.
 public actor RegisteredService {
     /// The path without leading and trailing slashes.
     public nonisolated let path: String

@@ -4,7 +4,8 @@ import FeathersSupport
 package struct ResultStream: ResponseKey, Sendable {
     package typealias Value = ResultStream
 
-    /// Returns the items that have arrived, at least one; nil at the end. For one reader. Releasing the function ends the stream.
+    /// Returns the items that have arrived, at least one; nil at the end. For one reader. Releasing the function ends
+    /// the stream.
     package let next: @Sendable () async throws -> [JSONValue]?
     /// Throws if items must no longer be passed on, such as those of a read whose user has left.
     package var check: (@Sendable () throws -> Void)?
@@ -13,19 +14,22 @@ package struct ResultStream: ResponseKey, Sendable {
 }
 
 extension ServiceResponse {
-    /// Creates a response whose result is a stream of items, for your own services. Callers read it with `stream(_:…)`; a plain call fails.
+    /// Creates a response whose result is a stream of items, for your own services. Callers read it with `stream(_:…)`;
+    /// a plain call fails.
     ///
     /// ```swift
     /// func respond(to request: ServiceRequest) async throws -> ServiceResponse {
     ///     ServiceResponse(stream: model.tokens(for: request.data))
     /// }
     /// ```
-    /// The stream is read as fast as its reader reads, and dropped when the reader stops. To be read one item at a time, create it with
-    /// `AsyncThrowingStream(unfolding:)`.
+    /// The stream is read as fast as its reader reads, and dropped when the reader stops. To be read one item at a
+    /// time, create it with `AsyncThrowingStream(unfolding:)`.
     /// - Parameters:
     ///   - items: the items, each encoded as JSON.
     ///   - coding: the codec for the items.
-    public init<Item: Encodable & Sendable>(stream items: AsyncThrowingStream<Item, any Error>, coding: any JSONCodec = CodingOptions()) {
+    public init<Item: Encodable & Sendable>(
+        stream items: AsyncThrowingStream<Item, any Error>, coding: any JSONCodec = CodingOptions()
+    ) {
         self.init(.null)
         self[ResultStream.self] = ResultStream {
             // Iterators of one stream share its elements.
@@ -35,12 +39,14 @@ extension ServiceResponse {
     }
 }
 
-/// A streamed result on its way from the call to its reader, who fetches the items itself while the call waits for the end.
+/// A streamed result on its way from the call to its reader, who fetches the items itself while the call waits for the
+/// end.
 final class ResultChannel: Sendable {
     private struct State {
         /// The items that have arrived but have not been returned, in reverse order.
         var batch: [JSONValue] = []
-        /// The stream and the promise of its end, which the call waits for; nil before the result has arrived and after its end.
+        /// The stream and the promise of its end, which the call waits for; nil before the result has arrived and after
+        /// its end.
         var open: (stream: ResultStream, end: Promise<Void>)?
         /// Settled when the stream, or the outcome of the call, has arrived.
         var arrival: Promise<Void>?
@@ -87,7 +93,8 @@ final class ResultChannel: Sendable {
         return response
     }
 
-    /// Ends the call. A result that is not a stream becomes one: an array of its elements, null of nothing, and any other value of itself.
+    /// Ends the call. A result that is not a stream becomes one: an array of its elements, null of nothing, and any
+    /// other value of itself.
     func finish(_ outcome: Result<ServiceResponse, any Error>) {
         let arrival = state.withLock { state in
             if case .success(let response) = outcome, !state.isStreamed, !response.result.isNull {
@@ -114,7 +121,10 @@ final class ResultChannel: Sendable {
             if let item = try nextOfBatch() { return item }
             let (open, outcome, arrival) = state.withLock { state in
                 if let open = state.open {
-                    return (open as (stream: ResultStream, end: Promise<Void>)?, nil as Result<Void, any Error>?, nil as Promise<Void>?)
+                    return (
+                        open as (stream: ResultStream, end: Promise<Void>)?, nil as Result<Void, any Error>?,
+                        nil as Promise<Void>?
+                    )
                 }
                 if let outcome = state.outcome {
                     // A second read after a failure finds the end.
@@ -186,7 +196,8 @@ final class StreamedCall: Sendable {
         }
     }
 
-    /// Starts the call in a task that retains the channel, but not this object. It inherits the reader's priority and task-local values.
+    /// Starts the call in a task that retains the channel, but not this object. It inherits the reader's priority and
+    /// task-local values.
     private func start() {
         let isFirst = state.withLock { state in
             defer { state.hasBegun = true }
@@ -208,14 +219,16 @@ extension FeathersError {
     /// Returns the error for a plain call whose result is a stream.
     package static func streams(_ method: ServiceMethod, of path: String) -> FeathersError {
         FeathersError(
-            .generalError, "'\(method)' on service '\(path)' streams its result: read it with 'stream(.\(method), …)'", execution: .answered
+            .generalError, "'\(method)' on service '\(path)' streams its result: read it with 'stream(.\(method), …)'",
+            execution: .answered
         )
     }
 
     /// The error of a stream that ended without its last item.
     static var incompleteStream: FeathersError {
         FeathersError(
-            .generalError, "The stream ended before the item that 'endingWith' describes, so its result is incomplete", execution: .answered
+            .generalError, "The stream ended before the item that 'endingWith' describes, so its result is incomplete",
+            execution: .answered
         )
     }
 }

@@ -3,8 +3,8 @@
 extension Service {
     /// Runs a request whose token is known.
     ///
-    /// Stays on the global executor: returning to the caller's actor at every step would cost a lookup. Inlined for the same reason (measured: a
-    /// tenth of a call without hooks).
+    /// Stays on the global executor: returning to the caller's actor at every step would cost a lookup. Inlined for the
+    /// same reason (measured: a tenth of a call without hooks).
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent @inline(__always)
     func perform(_ request: consuming ServiceRequest) async throws -> ServiceResponse {
@@ -27,7 +27,9 @@ extension Service {
                     ? try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
                     : try await plan.endpoint.respond(to: request)
                 if response.isStream { throw FeathersError.streams(method, of: path) }
-                if let event = plan.event { emit(event, of: response, plan, sentAs: sender, at: sentAt, response.result) }
+                if let event = plan.event {
+                    emit(event, of: response, plan, sentAs: sender, at: sentAt, response.result)
+                }
                 return response
             }
             var context = HookContext(service: json, request: request, event: plan.event)
@@ -44,7 +46,8 @@ extension Service {
         }
     }
 
-    /// Runs a request whose token is known and whose result is streamed into a channel. It emits no event, because no stage sees the whole result.
+    /// Runs a request whose token is known and whose result is streamed into a channel. It emits no event, because no
+    /// stage sees the whole result.
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent
     func performStream(_ request: ServiceRequest, into channel: ResultChannel) async throws -> ServiceResponse {
@@ -63,9 +66,11 @@ extension Service {
         }
     }
 
-    /// Emits an event for each record, since a multi operation returns an array. Emits nothing for writes made under an earlier sign-in.
+    /// Emits an event for each record, since a multi operation returns an array. Emits nothing for writes made under an
+    /// earlier sign-in.
     private func emit(
-        _ event: EventName, of response: ServiceResponse, _ plan: CallPlan, sentAs sender: RequestSender?, at sentAt: Int,
+        _ event: EventName, of response: ServiceResponse, _ plan: CallPlan, sentAs sender: RequestSender?,
+        at sentAt: Int,
         _ result: @autoclosure () -> JSONValue
     ) {
         guard registered.events.hasSubscribers else { return }
@@ -77,7 +82,8 @@ extension Service {
         let result = result()
         let records = if case .array(let records) = result { records } else { [result] }
         app.registry.hand(
-            records.map { ServiceEvent(path: path, name: event, data: $0, sentAt: sentAt, receivedAt: receivedAt) }, to: registered.events,
+            records.map { ServiceEvent(path: path, name: event, data: $0, sentAt: sentAt, receivedAt: receivedAt) },
+            to: registered.events,
             sentAs: sender)
     }
 }

@@ -8,8 +8,8 @@ import FeathersSupport
 /// let recent = try await messages.find(.sorted(by: .createdAt, .descending).limit(10))
 /// ```
 ///
-/// Its records are values of a model, or JSON: `app.service("messages")` is a `Service<JSONValue>`. It works the same for
-/// local and remote services, and keeps its app alive. Calls run concurrently.
+/// Its records are values of a model, or JSON: `app.service("messages")` is a `Service<JSONValue>`. It works the same
+/// for local and remote services, and keeps its app alive. Calls run concurrently.
 ///
 /// In every method, `query` contains the conditions that records must match, their order and number, and the properties
 /// of the result. `params` contains header fields, values for the path's placeholders, a deadline, and values of your
@@ -17,8 +17,8 @@ import FeathersSupport
 /// argument's `$limit`, `$skip`, `$sort` and `$select` take precedence.
 ///
 /// Every method throws ``FeathersError``, `CancellationError`, or any error that your own hooks throw. Data that cannot
-/// be encoded throws ``FeathersError/Code/badRequest`` with the name of the property, and nothing is sent. A result that
-/// cannot be decoded throws ``FeathersError/Code/generalError`` with the name of the property and, in a list, the
+/// be encoded throws ``FeathersError/Code/badRequest`` with the name of the property, and nothing is sent. A result
+/// that cannot be decoded throws ``FeathersError/Code/generalError`` with the name of the property and, in a list, the
 /// record. In that case, the call was executed.
 ///
 /// ## Topics
@@ -96,8 +96,8 @@ public struct Service<Model: Codable & Sendable>: Sendable {
     /// Returns the same service with a model for its records.
     /// - Parameters:
     ///   - model: The type of the records.
-    ///   - rootKeys: The keys that lead to the record, list or page in every result, if the server wraps them: `["data"]`.
-    ///     Events and streamed items are not unwrapped.
+    ///   - rootKeys: The keys that lead to the record, list or page in every result, if the server wraps them:
+    ///     `["data"]`. Events and streamed items are not unwrapped.
     ///   - coding: The codec between models and JSON; nil for the app's.
     public func of<Other>(
         _ model: Other.Type, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil

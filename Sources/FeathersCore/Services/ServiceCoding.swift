@@ -33,8 +33,8 @@ extension Service {
         return try codec(for: params).encodeSent(data, to: path)
     }
 
-    /// Returns a literal as the object that is sent. Its keys, and what JSON has a form for, are written as they are; other
-    /// values in the codec's formats.
+    /// Returns a literal as the object that is sent. Its keys, and what JSON has a form for, are written as they are;
+    /// other values in the codec's formats.
     package func encoded(
         _ literal: KeyValuePairs<String, any Encodable & Sendable>, _ params: Params
     ) throws -> JSONValue {
@@ -125,8 +125,8 @@ extension JSONCodec {
     ///   - value: The model or other data to send.
     ///   - path: The path of the service.
     ///   - property: The property that holds the value; nil if the value is the data itself.
-    /// - Throws: ``FeathersError/Code/badRequest`` that names the property that JSON cannot express, such as a NaN, and any
-    ///   error that the model throws.
+    /// - Throws: ``FeathersError/Code/badRequest`` that names the property that JSON cannot express, such as a NaN, and
+    ///   any error that the model throws.
     package func encodeSent(
         _ value: some Encodable, to path: String, at property: String? = nil
     ) throws -> JSONValue {

@@ -57,8 +57,8 @@ extension Service {
         subscribe(to: names, bufferingNewest: limit).deliveries(diagnostics, changeDecoder)
     }
 
-    /// Returns future events of several kinds with their names, without decoding them, and markers where some are missing;
-    /// Feathers' four by default.
+    /// Returns future events of several kinds with their names, without decoding them, and markers where some are
+    /// missing; Feathers' four by default.
     ///
     /// Pass nil for all of them, including custom events.
     public func eventDeliveries(

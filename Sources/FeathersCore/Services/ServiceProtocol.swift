@@ -1,7 +1,7 @@
 /// The methods of a Feathers service. Implement this protocol to register a service in an app.
 ///
-/// Implement the methods your service supports. The others throw ``FeathersError/Code/methodNotAllowed``, as in FeathersJS. Throw a
-/// ``FeathersError``; other errors reach the caller unchanged.
+/// Implement the methods your service supports. The others throw ``FeathersError/Code/methodNotAllowed``, as in
+/// FeathersJS. Throw a ``FeathersError``; other errors reach the caller unchanged.
 ///
 /// ```swift
 /// actor Clock: ServiceProtocol {
@@ -92,7 +92,8 @@ extension FeathersError {
         FeathersError(.methodNotAllowed, "Method `\(method)` is not supported by this endpoint.")
     }
 
-    /// Returns the error for a method that a local service does not implement, or implements with other labels or types than its protocol declares.
+    /// Returns the error for a method that a local service does not implement, or implements with other labels or types
+    /// than its protocol declares.
     static func unimplemented(_ method: ServiceMethod) -> FeathersError {
         var error = unsupported(method)
         error.hint = "the service has no method with the signature that its protocol declares for '\(method)'"
@@ -104,7 +105,8 @@ extension FeathersError {
 ///
 /// Both a ``ServiceProtocol`` and a ``TypedServiceProtocol`` can adopt it.
 public protocol LifecycleService: Actor {
-    /// Prepares the service. Called when its app is set up, or when the service is registered in an app that is already set up.
+    /// Prepares the service. Called when its app is set up, or when the service is registered in an app that is already
+    /// set up.
     /// - Throws: any error that prevents the service from working. The app's setup, or `use`, rethrows it.
     func setUp(in app: FeathersApp, at path: String) async throws
 
@@ -124,7 +126,8 @@ public struct ServiceOptions: Sendable {
 
     /// Creates options for registering a service.
     /// - Parameters:
-    ///   - methods: the methods that may be called, including custom ones; nil allows every method that the service supports.
+    ///   - methods: the methods that may be called, including custom ones; nil allows every method that the service
+    ///     supports.
     ///   - serviceEvents: the events that the service emits itself. The app does not emit them after its methods.
     public init(methods: Set<ServiceMethod>? = nil, serviceEvents: Set<EventName> = []) {
         self.methods = methods
@@ -144,7 +147,8 @@ public struct ServiceOptions: Sendable {
     func validate(for path: String) throws {
         for method in methods ?? [] where Self.reserved.contains(method.rawValue) {
             throw FeathersError(
-                .badRequest, "'\(method)' on service '\(path)' is not allowed as a custom method name", execution: .neverSent)
+                .badRequest, "'\(method)' on service '\(path)' is not allowed as a custom method name",
+                execution: .neverSent)
         }
     }
 }

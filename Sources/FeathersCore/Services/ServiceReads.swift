@@ -2,8 +2,8 @@
 
 extension Service {
     /// Returns the records that match a query, with the totals of the page if the service paginates.
-    /// - Throws: ``FeathersError/Code/generalError`` if the result is neither a list nor a page. Read such a result with
-    ///   ``respond(to:)``.
+    /// - Throws: ``FeathersError/Code/generalError`` if the result is neither a list nor a page. Read such a result
+    ///   with ``respond(to:)``.
     @concurrent
     public func find(_ query: Query<Model> = Query(), params: Params = Params()) async throws -> Page<Model> {
         try decodePage(await execute(request(.find, query: query, params: params)), params)

@@ -1,6 +1,6 @@
 // Calls that write, and custom methods. Data comes in three forms. A model or another encodable value is encoded by the
-// codec. JSON is sent as it is. A literal may contain variables: `["text": text, "age": age]`; `KeyValuePairs` keeps the
-// order of its keys. The others are disfavored, so that every dictionary literal takes the last form if it can.
+// codec. JSON is sent as it is. A literal may contain variables: `["text": text, "age": age]`; `KeyValuePairs` keeps
+// the order of its keys. The others are disfavored, so that every dictionary literal takes the last form if it can.
 
 extension Service {
     /// Creates a record from a model or another encodable value.
@@ -25,7 +25,8 @@ extension Service {
     /// - Returns: The record as the service stored it, with its id.
     @concurrent @discardableResult
     public func create(
-        _ data: KeyValuePairs<String, any Encodable & Sendable>, query: Query<Model> = Query(), params: Params = Params()
+        _ data: KeyValuePairs<String, any Encodable & Sendable>, query: Query<Model> = Query(),
+        params: Params = Params()
     ) async throws -> Model {
         try await write(.create, data: encoded(data, params), query, params)
     }

@@ -13,11 +13,11 @@ extension Service {
     /// stream, ends the request. Create one stream for each reader.
     ///
     /// A failure before the first item throws the server's error. A lost connection always throws. But if the server
-    /// fails between two items, FeathersJS 6 ends the stream as if it were complete. To find out, let the service mark its
-    /// last item, and pass `endingWith`.
+    /// fails between two items, FeathersJS 6 ends the stream as if it were complete. To find out, let the service mark
+    /// its last item, and pass `endingWith`.
     ///
-    /// A result that the service does not stream becomes a stream too: the elements of an array, or the value itself. Root
-    /// keys are not applied.
+    /// A result that the service does not stream becomes a stream too: the elements of an array, or the value itself.
+    /// Root keys are not applied.
     /// - Parameters:
     ///   - method: Any method, including custom ones.
     ///   - id: The record's id, for the methods that have one. `get`, `update`, `patch` and `remove` need it.
@@ -25,8 +25,8 @@ extension Service {
     ///   - query: The query, which joins that of the params.
     ///   - params: The other parameters. The timeout, or the transport's, limits the wait for the response and for each
     ///     item.
-    ///   - isLast: Returns whether an item is the last one of a complete result. If the stream ends without such an item,
-    ///     it throws.
+    ///   - isLast: Returns whether an item is the last one of a complete result. If the stream ends without such an
+    ///     item, it throws.
     public func stream(
         _ method: ServiceMethod, id: (any ServiceIDConvertible & Sendable)? = nil, with data: JSONValue? = nil,
         query: Query<Model> = Query(), params: Params = Params(),
@@ -93,13 +93,18 @@ extension Service {
         let scope = Params().withScopedToken(of: app)
         let call = StreamedCall { channel in
             var request = try request()
-            if request.params.token == nil, !request.params.names(app.tokenField) { request.params[CallToken.self] = scope[CallToken.self] }
+            if request.params.token == nil, !request.params.names(app.tokenField) {
+                request.params[CallToken.self] = scope[CallToken.self]
+            }
             request.streamsResult = true
-            return try await app.withToken(of: request.params) { [request] in try await executeStream(request, into: channel) }
+            return try await app.withToken(of: request.params) { [request] in
+                try await executeStream(request, into: channel)
+            }
         }
         guard let isLast else {
             return AsyncThrowingStream {
-                // Most items of a burst need no wait, and an asynchronous call costs as much as the rest of an item's way.
+                // Most items of a burst need no wait, and an asynchronous call costs as much as the rest of an item's
+                // way.
                 if let item = try call.nextOfBatch() { return try decode(item) }
                 return try await call.next().map(decode)
             }
@@ -118,7 +123,9 @@ extension Service {
 
 extension JSONCodec {
     /// - Throws: ``FeathersError`` that names the property, the method and the service.
-    fileprivate func decodeItem<Item: Decodable>(_ json: JSONValue, of method: ServiceMethod, _ path: String) throws -> Item {
+    fileprivate func decodeItem<Item: Decodable>(_ json: JSONValue, of method: ServiceMethod, _ path: String) throws
+        -> Item
+    {
         do {
             return try decode(Item.self, from: json)
         } catch let error as FeathersError {

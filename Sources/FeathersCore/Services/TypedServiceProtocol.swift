@@ -15,8 +15,9 @@
 /// let todos = try await app.use(Todos(), at: "todos")
 /// ```
 ///
-/// Implement the methods your service supports. The others throw ``FeathersError/Code/methodNotAllowed``, as in FeathersJS. A service that
-/// implements `get` and `update` also supports `patch`. For services that work with JSON or several records at once, use ``ServiceProtocol``.
+/// Implement the methods your service supports. The others throw ``FeathersError/Code/methodNotAllowed``, as in
+/// FeathersJS. A service that implements `get` and `update` also supports `patch`. For services that work with JSON or
+/// several records at once, use ``ServiceProtocol``.
 public protocol TypedServiceProtocol<Model>: Actor {
     /// The type of the service's records.
     associatedtype Model: Codable & Sendable
@@ -33,7 +34,8 @@ public protocol TypedServiceProtocol<Model>: Actor {
     /// Replaces a record.
     func update(_ id: ServiceID, with model: Model, _ params: Params) async throws -> Model
 
-    /// Merges properties into a record. The default implementation reads the record, merges the properties and updates it.
+    /// Merges properties into a record. The default implementation reads the record, merges the properties and updates
+    /// it.
     func patch(_ id: ServiceID, with changes: JSONObject, _ params: Params) async throws -> Model
 
     /// Removes a record.
@@ -48,7 +50,9 @@ extension TypedServiceProtocol {
 
     public func get(_ id: ServiceID, _ params: Params) async throws -> Model { throw FeathersError.unimplemented(.get) }
 
-    public func create(_ model: Model, _ params: Params) async throws -> Model { throw FeathersError.unimplemented(.create) }
+    public func create(_ model: Model, _ params: Params) async throws -> Model {
+        throw FeathersError.unimplemented(.create)
+    }
 
     public func update(_ id: ServiceID, with model: Model, _ params: Params) async throws -> Model {
         throw FeathersError.unimplemented(.update)
@@ -56,12 +60,16 @@ extension TypedServiceProtocol {
 
     public func patch(_ id: ServiceID, with changes: JSONObject, _ params: Params) async throws -> Model {
         let codec = params.coding ?? CodingOptions()
-        guard var record = try codec.encode(await get(id, params)).object else { throw FeathersError.unsupported(.patch) }
+        guard var record = try codec.encode(await get(id, params)).object else {
+            throw FeathersError.unsupported(.patch)
+        }
         for (name, value) in changes { record[name] = value }
         return try await update(id, with: codec.decodeData(Model.self, from: .object(record)), params)
     }
 
-    public func remove(_ id: ServiceID, _ params: Params) async throws -> Model { throw FeathersError.unimplemented(.remove) }
+    public func remove(_ id: ServiceID, _ params: Params) async throws -> Model {
+        throw FeathersError.unimplemented(.remove)
+    }
 
     public func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue {
         throw FeathersError.unimplemented(method)

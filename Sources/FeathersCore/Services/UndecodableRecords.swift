@@ -1,7 +1,8 @@
 extension Params {
     /// Whether to skip records that cannot be decoded in lists; false by default.
     ///
-    /// Each skipped record is reported as a warning in the app's diagnostics. Without this setting, the first one fails the call.
+    /// Each skipped record is reported as a warning in the app's diagnostics. Without this setting, the first one fails
+    /// the call.
     ///
     /// ```swift
     /// var params = Params()
@@ -40,13 +41,15 @@ extension Service {
     ///   - params: the params of the call.
     ///   - decode: decodes a record; ``listDecoder(for:)`` does so for several.
     package func decodeListed(
-        _ json: JSONValue, at index: Int?, of method: ServiceMethod = .find, _ params: Params, _ decode: (JSONValue) throws -> Model
+        _ json: JSONValue, at index: Int?, of method: ServiceMethod = .find, _ params: Params,
+        _ decode: (JSONValue) throws -> Model
     ) throws -> Model? {
         do {
             return try decode(json)
         } catch {
             let record = UndecodableRecord(index: index, json, error)
-            let failure = FeathersError.undecodable("The result of '\(method)' on service '\(path)'", as: Model.self, record)
+            let failure = FeathersError.undecodable(
+                "The result of '\(method)' on service '\(path)'", as: Model.self, record)
             guard params.skipsUndecodableRecords else { throw failure }
             app.diagnostics.log(
                 .warning, .calls, "A record was skipped: \(failure.message)", [.path: .string(path)], error: failure)
@@ -54,7 +57,8 @@ extension Service {
         }
     }
 
-    /// Returns a function that decodes the records of a list: one decoder for all of them, because it remembers the layout of similar records.
+    /// Returns a function that decodes the records of a list: one decoder for all of them, because it remembers the
+    /// layout of similar records.
     package func listDecoder(for params: Params) -> (JSONValue) throws -> Model {
         if Model.self == JSONValue.self { return { try decodeRecord($0, params) } }
         let codec = codec(for: params)

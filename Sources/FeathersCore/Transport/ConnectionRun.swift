@@ -3,8 +3,8 @@ package import FeathersSupport
 /// A client that opens the connection of a transport, and opens it again after it was lost.
 package protocol ConnectionClient: Sendable {
     /// Claims the right to run. The first caller must then call ``run(stopsAtFirstFailure:)``.
-    /// - Returns: Whether the caller is the first, and a function that waits for the first or current attempt to connect. It throws the reason why
-    ///   that failed, or `CancellationError`.
+    /// - Returns: Whether the caller is the first, and a function that waits for the first or current attempt to
+    ///   connect. It throws the reason why that failed, or `CancellationError`.
     func start() -> (isFirst: Bool, opened: @Sendable () async throws -> Void)
 
     /// Connects, and reconnects until stopped or until the policy ends it.
@@ -28,11 +28,14 @@ package final class ConnectionRunner: Sendable {
 
     /// Runs the client in the caller's task.
     package func run() async throws {
-        guard client.start().isFirst else { throw FeathersError(.conflict, "The transport is already running", execution: .neverSent) }
+        guard client.start().isFirst else {
+            throw FeathersError(.conflict, "The transport is already running", execution: .neverSent)
+        }
         try await client.run(stopsAtFirstFailure: false)
     }
 
-    /// Runs the client in its own task, and returns when the connection is open. If it throws, nothing that it started is left running.
+    /// Runs the client in its own task, and returns when the connection is open. If it throws, nothing that it started
+    /// is left running.
     package func connect() async throws {
         try Task.checkCancellation()
         let (isFirst, opened) = client.start()

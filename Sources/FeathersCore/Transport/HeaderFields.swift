@@ -15,7 +15,9 @@ extension FeathersApp {
     /// The lowercase names of ``harmlessHeaders`` with those of tracing; nil if the app has added none.
     var harmlessFields: Set<String>? {
         guard let added = self[HarmlessFields.self] else { return nil }
-        return HarmlessFields.tracing.union(added).subtracting(HarmlessFields.credentials).subtracting([tokenField.lowercased()])
+        return HarmlessFields.tracing.union(added).subtracting(HarmlessFields.credentials).subtracting([
+            tokenField.lowercased()
+        ])
     }
 }
 

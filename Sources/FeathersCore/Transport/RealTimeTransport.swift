@@ -3,11 +3,13 @@ public protocol RealTimeTransport: Transport {
     /// Sets the receiver of events. The app calls this method once, before connecting.
     func deliver(to sink: EventSink)
 
-    /// Adds a setup that runs on every connection from the next one on. Setups run in the order in which they were added.
+    /// Adds a setup that runs on every connection from the next one on. Setups run in the order in which they were
+    /// added.
     func use(connectionSetup setup: ConnectionSetup)
 
     /// Connects, and stays connected until the task is cancelled or the connection is closed permanently.
-    /// - Throws: ``FeathersError`` with the reason for a permanent close. Does not throw after ``disconnect()`` or a cancellation.
+    /// - Throws: ``FeathersError`` with the reason for a permanent close. Does not throw after ``disconnect()`` or a
+    ///   cancellation.
     func run() async throws
 
     /// Starts the same work as ``run()``, and returns once the first connection is open.
@@ -35,8 +37,8 @@ package protocol ReopeningTransport: RealTimeTransport {
 
 /// A transport whose connection can end with its user, so that another one opens.
 package protocol ConnectionReplacing: RealTimeTransport {
-    /// Sends nothing over the current connection anymore, except calls with ``Params/endsConnection``. Other calls wait for
-    /// the next connection. The session of the connection, or of the last one, is not recovered.
+    /// Sends nothing over the current connection anymore, except calls with ``Params/endsConnection``. Other calls wait
+    /// for the next connection. The session of the connection, or of the last one, is not recovered.
     ///
     /// Only records it, so it can be called with a lock held. ``replaceConnection()`` must follow.
     /// - Returns: Whether there is a connection.
@@ -65,22 +67,24 @@ extension RealTimeTransport {
 }
 /// The work that a plugin performs on every connection of a real-time transport, such as authentication.
 ///
-/// A new connection has no state from the previous one, even if the server recovered its session, so setups run on every
-/// connection.
+/// A new connection has no state from the previous one, even if the server recovered its session, so setups run on
+/// every connection.
 public struct ConnectionSetup: Sendable {
     /// A function that sends a request over the new connection, ahead of every call that waits for it.
     ///
-    /// It throws the errors of ``Transport/send(_:)``. Once the connection has ended, it throws ``FeathersError/Code/unavailable``.
+    /// It throws the errors of ``Transport/send(_:)``. Once the connection has ended, it throws
+    /// ``FeathersError/Code/unavailable``.
     public typealias Send = @Sendable (ServiceRequest) async throws -> ServiceResponse
 
     /// A function that returns header fields for opening a connection. It is called once for each attempt.
     public var headers: @Sendable () async throws -> [String: String]
-    /// A function that runs on every connection once the server has accepted it, before any waiting call is sent and before the
-    /// connection counts as open. It is cancelled if the connection ends.
+    /// A function that runs on every connection once the server has accepted it, before any waiting call is sent and
+    /// before the connection counts as open. It is cancelled if the connection ends.
     public var prepare: @Sendable (@escaping Send) async -> Void
     /// A function that runs alongside a prepared connection. It is cancelled when the connection ends.
     public var accompany: @Sendable (@escaping Send) async -> Void
-    /// A function that decides whether to reconnect if the transport considers the end final: the server closed or refused the connection.
+    /// A function that decides whether to reconnect if the transport considers the end final: the server closed or
+    /// refused the connection.
     public var reconnects: @Sendable (DisconnectReason) async -> Bool
 
     /// Creates a setup. By default, each function does nothing.

@@ -14,15 +14,18 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     ///   - initialDelay: The maximum first delay.
     ///   - maximumDelay: The maximum delay.
     ///   - multiplier: The factor by which each delay is longer than the previous one.
-    ///   - jitter: The random part of a delay, from 0 to 1. For example, at 0.5, a delay of 4 s becomes one between 2 s and 4 s. It also applies to
-    ///     the maximum delay, so that the clients of a failed server do not all reconnect at the same moment.
+    ///   - jitter: The random part of a delay, from 0 to 1. For example, at 0.5, a delay of 4 s becomes one between 2 s
+    ///     and 4 s. It also applies to the maximum delay, so that the clients of a failed server do not all reconnect
+    ///     at the same moment.
     ///   - maximumAttempts: The maximum number of consecutive failed attempts, or nil for no limit.
-    ///   - stablePeriod: How long a connection must last before delays start over, so that an unstable server isn't contacted every second.
+    ///   - stablePeriod: How long a connection must last before delays start over, so that an unstable server isn't
+    ///     contacted every second.
     ///   - retriesAfterRefusal: Whether to retry after the server refused the connection (`connect_error`).
-    ///   - retriesAfterServerDisconnect: Whether to retry after the server ended the connection (`io server disconnect`), as FeathersJS does when a
-    ///     token expires.
+    ///   - retriesAfterServerDisconnect: Whether to retry after the server ended the connection (`io server
+    ///     disconnect`), as FeathersJS does when a token expires.
     public init(
-        initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(5), multiplier: Double = 2, jitter: Double = 0.5,
+        initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(5), multiplier: Double = 2,
+        jitter: Double = 0.5,
         maximumAttempts: Int? = nil, stablePeriod: Duration = .seconds(10), retriesAfterRefusal: Bool = false,
         retriesAfterServerDisconnect: Bool = false
     ) {
@@ -70,12 +73,17 @@ package struct Backoff: Sendable {
     /// Returns whether no attempt follows such an end, regardless of the number of earlier attempts.
     package func isFinal(_ reason: DisconnectReason) -> Bool { !policy.retries(after: reason) }
 
-    /// Records that a connection ended or an attempt failed. If overruled, an attempt follows even a final end. `random` is in the range 0..<1.
-    package mutating func ended(_ reason: DisconnectReason, isOverruled: Bool = false, now: Duration, random: Double) -> Decision {
+    /// Records that a connection ended or an attempt failed. If overruled, an attempt follows even a final end.
+    /// `random` is in the range 0..<1.
+    package mutating func ended(_ reason: DisconnectReason, isOverruled: Bool = false, now: Duration, random: Double)
+        -> Decision
+    {
         if let connectedAt, now - connectedAt >= policy.stablePeriod { failures = 0 }
         connectedAt = nil
         guard isOverruled || !isFinal(reason) else { return .stop(reason) }
-        if let maximum = policy.maximumAttempts, failures >= maximum { return .stop(maximum == 0 ? reason : .attemptsExhausted) }
+        if let maximum = policy.maximumAttempts, failures >= maximum {
+            return .stop(maximum == 0 ? reason : .attemptsExhausted)
+        }
         let delay = delay(random: random)
         failures += 1
         return .wait(attempt: failures, delay: delay)
@@ -83,7 +91,8 @@ package struct Backoff: Sendable {
 
     private func delay(random: Double) -> Duration {
         .backoff(
-            after: failures, from: policy.initialDelay, atMost: policy.maximumDelay, multiplier: policy.multiplier, jitter: policy.jitter,
+            after: failures, from: policy.initialDelay, atMost: policy.maximumDelay, multiplier: policy.multiplier,
+            jitter: policy.jitter,
             random: random)
     }
 }
@@ -98,7 +107,8 @@ extension Duration {
     ///   - jitter: The random part, from 0 to 1.
     ///   - random: A random number from 0 to 1.
     package static func backoff(
-        after count: Int, from initial: Duration, atMost maximum: Duration, multiplier: Double, jitter: Double, random: Double
+        after count: Int, from initial: Duration, atMost maximum: Duration, multiplier: Double, jitter: Double,
+        random: Double
     ) -> Duration {
         // The power may become infinite, but the maximum still applies.
         var factor = 1.0

@@ -9,9 +9,11 @@ public protocol Transport: Sendable {
     /// - Throws: ``FeathersError`` for every failure, `CancellationError` if cancelled.
     func send(_ request: ServiceRequest) async throws -> ServiceResponse
 
-    /// Cancels every call in flight. The app calls this method at the end of the shutdown's time limit. The transport remains usable.
+    /// Cancels every call in flight. The app calls this method at the end of the shutdown's time limit. The transport
+    /// remains usable.
     ///
-    /// The calls throw ``FeathersError/Code/unavailable``. The default implementation forwards to the components of a ``CompositeTransport``.
+    /// The calls throw ``FeathersError/Code/unavailable``. The default implementation forwards to the components of a
+    /// ``CompositeTransport``.
     func endCalls()
 }
 

@@ -8,11 +8,13 @@ package protocol AddressedTransport: Transport {
 }
 
 extension FeathersApp {
-    /// Returns whether a server may receive the app's credentials: its token, and the header fields that hooks add to endpoint requests.
+    /// Returns whether a server may receive the app's credentials: its token, and the header fields that hooks add to
+    /// endpoint requests.
     ///
-    /// The decision depends only on the server, not on how the request gets there: by a call's transport, a service's transport or an absolute
-    /// URL. The app trusts the server of its own transport, including those of its components, and the servers that its authentication lists. An
-    /// app without a transport, or whose transport has no server, trusts the server of its endpoints.
+    /// The decision depends only on the server, not on how the request gets there: by a call's transport, a service's
+    /// transport or an absolute URL. The app trusts the server of its own transport, including those of its components,
+    /// and the servers that its authentication lists. An app without a transport, or whose transport has no server,
+    /// trusts the server of its endpoints.
     package func trusts(_ server: Origin?) -> Bool {
         guard let server else { return false }
         let own = Self.origins(of: transport)
@@ -20,7 +22,8 @@ extension FeathersApp {
         return own.isEmpty && endpointServer == server
     }
 
-    /// Returns whether a service may receive the app's credentials, which is the case if every server its transport may send to is trusted.
+    /// Returns whether a service may receive the app's credentials, which is the case if every server its transport may
+    /// send to is trusted.
     package func trusts(_ service: RemoteResponder) -> Bool {
         if service.isOwn { return true }
         let ways = service.transport.innermost
@@ -55,9 +58,11 @@ extension Params {
     /// Sets a header field that contains the app's token.
     /// - Parameters:
     ///   - sender: The sign-in that the token belongs to, if known.
-    ///   - app: Set if a local service gets the token, which may forward the call to any server. If nil, the call goes to a server that the app
-    ///     trusts.
-    package mutating func setToken(_ field: String, _ value: String, of sender: RequestSender?, lentBy app: FeathersApp? = nil) {
+    ///   - app: Set if a local service gets the token, which may forward the call to any server. If nil, the call goes
+    ///     to a server that the app trusts.
+    package mutating func setToken(
+        _ field: String, _ value: String, of sender: RequestSender?, lentBy app: FeathersApp? = nil
+    ) {
         headers[field] = value
         appToken = AppToken(field: field, value: value, sender: sender, owner: app?.weakReference)
     }

@@ -10,11 +10,13 @@
 /// app.coding = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
 /// ```
 ///
-/// Set options for an app, for a service (``FeathersApp/service(_:of:rootKeys:coding:)``), or for a call (``Params/coding``). The most specific
-/// options apply, and replace the others entirely. For anything these options don't cover, write your own ``JSONCodec``.
+/// Set options for an app, for a service (``FeathersApp/service(_:of:rootKeys:coding:)``), or for a call
+/// (``Params/coding``). The most specific options apply, and replace the others entirely. For anything these options
+/// don't cover, write your own ``JSONCodec``.
 ///
-/// Models are encoded and decoded as with Foundation's JSON coders, with the same errors. A number is decoded as the number that `JSONDecoder`
-/// returns, or is an error, and an encoded number keeps its digits, also a `UInt64`, an `Int128`, or a `Decimal`. A `Decimal` may also be a string.
+/// Models are encoded and decoded as with Foundation's JSON coders, with the same errors. A number is decoded as the
+/// number that `JSONDecoder` returns, or is an error, and an encoded number keeps its digits, also a `UInt64`, an
+/// `Int128`, or a `Decimal`. A `Decimal` may also be a string.
 ///
 /// A `UUID` is written in lowercase (RFC 9562), as in ids and queries, and read in either case.
 public struct CodingOptions: Sendable {
@@ -72,7 +74,8 @@ public enum JSONDateFormat: Sendable {
     ///
     /// Decoding accepts any fraction of a second, or none, and offsets such as `+02:00`.
     case iso8601
-    /// `2024-01-02T03:04:05Z`, for servers that reject fractions. Encoding drops the fraction; decoding accepts the same text as ``iso8601``.
+    /// `2024-01-02T03:04:05Z`, for servers that reject fractions. Encoding drops the fraction; decoding accepts the
+    /// same text as ``iso8601``.
     case iso8601WithoutFraction
     /// The number of milliseconds since 1970, as returned by JavaScript's `getTime`.
     case millisecondsSince1970

@@ -13,9 +13,11 @@ final class DecodingNode: Decoder {
     var lookUps = 0
     /// The first guess for the next member: most models look up members in the order they were written.
     var expectedPosition = 0
-    /// The second guess, which a list stores for its objects: the position at which each lookup found its member in earlier objects.
+    /// The second guess, which a list stores for its objects: the position at which each lookup found its member in
+    /// earlier objects.
     var positionsInside: [Int] = []
-    /// The positions of members by property name. Built when a property is not found under the key that encoding would write.
+    /// The positions of members by property name. Built when a property is not found under the key that encoding would
+    /// write.
     var positionsByProperty: [String: Int]?
 
     init(_ value: JSONValue, options: SharedOptions) {
@@ -88,7 +90,8 @@ final class DecodingNode: Decoder {
         return find(key: keys.key(of: property), in: members) ?? position(of: property, readBy: keys, in: members)
     }
 
-    /// Finds a key. Records of a list are usually alike, so a key that is not at the expected position may be where it was in the previous record.
+    /// Finds a key. Records of a list are usually alike, so a key that is not at the expected position may be where it
+    /// was in the previous record.
     @inline(__always)
     private func find(key: String, in members: JSONObject) -> Int? {
         let lookUp = lookUps
@@ -111,7 +114,9 @@ final class DecodingNode: Decoder {
     /// Returns the position of a member whose key is spelled differently from the one encoding writes.
     private func position(of property: String, readBy keys: CodedKeys, in members: JSONObject) -> Int? {
         if positionsByProperty == nil {
-            positionsByProperty = Dictionary(members.entries.enumerated().map { (keys.property(of: $1.key), $0) }) { first, _ in first }
+            positionsByProperty = Dictionary(members.entries.enumerated().map { (keys.property(of: $1.key), $0) }) {
+                first, _ in first
+            }
         }
         return positionsByProperty?[property]
     }
@@ -130,7 +135,9 @@ final class DecodingNode: Decoder {
 
     /// Returns the value as an integer, including one written as `1.0`.
     @inline(__always)
-    func integer<T: FixedWidthInteger>(from value: JSONValue, as type: T.Type, at step: @autoclosure () -> CodingPathStep) throws -> T {
+    func integer<T: FixedWidthInteger>(
+        from value: JSONValue, as type: T.Type, at step: @autoclosure () -> CodingPathStep
+    ) throws -> T {
         if case .integer(let integer) = value, let exact = T(exactly: integer) { return exact }
         if let integer = value.integer(as: type) { return integer }
         throw unfit(type, value, at: step())
@@ -159,7 +166,9 @@ final class DecodingNode: Decoder {
     }
 
     /// Decodes any other type: one with its own JSON form, or a model that decodes itself.
-    func decode<T: Decodable>(_ type: T.Type, from value: JSONValue, at step: @autoclosure () -> CodingPathStep) throws -> T {
+    func decode<T: Decodable>(_ type: T.Type, from value: JSONValue, at step: @autoclosure () -> CodingPathStep) throws
+        -> T
+    {
         let special = SpecialType(type)
         guard special == .none else { return try decode(special, as: type, from: value, at: step()) }
         if type == [String].self, let strings = value.strings { return identity(strings, as: type) }
@@ -221,12 +230,15 @@ extension DecodingNode {
 
     /// Returns the error for a value of the right kind that is not valid.
     func corrupted(_ description: String, at step: CodingPathStep, underlying: (any Error)? = nil) -> DecodingError {
-        .dataCorrupted(DecodingError.Context(codingPath: path(to: step), debugDescription: description, underlyingError: underlying))
+        .dataCorrupted(
+            DecodingError.Context(
+                codingPath: path(to: step), debugDescription: description, underlyingError: underlying))
     }
 }
 
 extension JSONValue {
-    /// The number as the nearest `Float`; nil if the value is not a number, if it is too large, and if it is too small to have a digit left.
+    /// The number as the nearest `Float`; nil if the value is not a number, if it is too large, and if it is too small
+    /// to have a digit left.
     fileprivate var float: Float? {
         let float: Float
         switch self {
@@ -234,8 +246,8 @@ extension JSONValue {
         case .number(let number):
             let rounded = Float(number)
             guard rounded.isFinite, number != 0 else { return number.isFinite && number != 0 ? nil : rounded }
-            // The number may have been rounded to the middle of two floats, from where rounding again may take the wrong one. A power of two has
-            // a neighbor at half the distance.
+            // The number may have been rounded to the middle of two floats, from where rounding again may take the
+            // wrong one. A power of two has a neighbor at half the distance.
             let (distance, half) = ((Double(rounded) - number).magnitude, Double(rounded.ulp) / 2)
             float = distance == half || distance == half / 2 ? Float(number.description) ?? rounded : rounded
         case .decimal(let decimal): float = Float(decimal.text) ?? .infinity

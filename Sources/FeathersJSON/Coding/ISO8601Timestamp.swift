@@ -1,6 +1,7 @@
 /// A date in ECMAScript's format (ECMA-262, 21.4.1.32), in milliseconds since 1970.
 ///
-/// Has its own parser and writer: most Feathers records have two dates, and a general formatter costs more than the rest of the record.
+/// Has its own parser and writer: most Feathers records have two dates, and a general formatter costs more than the
+/// rest of the record.
 package struct ISO8601Timestamp: Equatable {
     /// Milliseconds since 1970-01-01T00:00:00Z, with a fraction if the text has more than three decimals.
     package var milliseconds: Double
@@ -10,8 +11,8 @@ package struct ISO8601Timestamp: Equatable {
     /// Returns the text; nil outside the years -271821 to 275760, the range of JavaScript's dates.
     package func text(hasFraction: Bool = true) -> String? {
         guard milliseconds.magnitude <= 8.64e15 else { return nil }
-        // Rounded down, because a date with a fraction of a millisecond has not reached the next millisecond. Adding a thousandth,
-        // far more than the error of a `Double` of this size, keeps 0.678 s from becoming 677 ms.
+        // Rounded down, because a date with a fraction of a millisecond has not reached the next millisecond. Adding a
+        // thousandth, far more than the error of a `Double` of this size, keeps 0.678 s from becoming 677 ms.
         let total = Int64((milliseconds + 0.001).rounded(.down))
         let (days, inDay) = Self.divide(total, by: 86_400_000)
         let (year, month, day) = Self.civil(daysSince1970: days)
@@ -34,7 +35,8 @@ package struct ISO8601Timestamp: Equatable {
         }
     }
 
-    /// Returns the days from 1970-01-01 to a date in the proleptic Gregorian calendar (Howard Hinnant, "days_from_civil").
+    /// Returns the days from 1970-01-01 to a date in the proleptic Gregorian calendar (Howard Hinnant,
+    /// "days_from_civil").
     package static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = divide(shifted, by: 400)
@@ -80,8 +82,8 @@ private struct DigitWriter {
 }
 
 extension ISO8601Timestamp {
-    /// Parses `2024-01-02T03:04:05.678Z`. The fraction may be missing or longer, and the offset may be `+02:00`, `+0200`, or `+02`.
-    /// A date without a time is midnight UTC, as in JavaScript.
+    /// Parses `2024-01-02T03:04:05.678Z`. The fraction may be missing or longer, and the offset may be `+02:00`,
+    /// `+0200`, or `+02`. A date without a time is midnight UTC, as in JavaScript.
     init?(_ text: String) {
         var text = text
         let milliseconds = text.withUTF8 { bytes -> Double? in

@@ -6,7 +6,9 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
     package var codingPath: [any CodingKey] { node.codingPath }
 
     /// The keys in the object's order, without those that the model does not declare.
-    package var allKeys: [Key] { node.members?.entries.compactMap { Key(stringValue: node.keys?.property(of: $0.key) ?? $0.key) } ?? [] }
+    package var allKeys: [Key] {
+        node.members?.entries.compactMap { Key(stringValue: node.keys?.property(of: $0.key) ?? $0.key) } ?? []
+    }
 
     package func contains(_ key: Key) -> Bool { node.position(of: key.stringValue) != nil }
 
@@ -15,7 +17,8 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
         guard let value = node.value(of: key.stringValue) else {
             let name = node.keys?.key(of: key.stringValue) ?? key.stringValue
             throw DecodingError.keyNotFound(
-                key, DecodingError.Context(codingPath: codingPath, debugDescription: "No value for the key \"\(name)\"."))
+                key,
+                DecodingError.Context(codingPath: codingPath, debugDescription: "No value for the key \"\(name)\"."))
         }
         return value
     }
@@ -37,9 +40,11 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
         try presentValue(for: key).map { try node.decode(type, from: $0, at: .key(key)) }
     }
 
-    package func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type, forKey key: Key) throws -> KeyedDecodingContainer<
-        NestedKey
-    > {
+    package func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type, forKey key: Key) throws
+        -> KeyedDecodingContainer<
+            NestedKey
+        >
+    {
         try DecodingNode(value(for: key), parent: node, step: .key(key)).container(keyedBy: type)
     }
 
@@ -58,10 +63,18 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
 
 /// The primitive types, decoded without a node of their own.
 extension JSONKeyedDecodingContainer {
-    package func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try node.bool(from: value(for: key), at: .key(key)) }
-    package func decode(_ type: String.Type, forKey key: Key) throws -> String { try node.string(from: value(for: key), at: .key(key)) }
-    package func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try node.double(from: value(for: key), at: .key(key)) }
-    package func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try node.float(from: value(for: key), at: .key(key)) }
+    package func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+        try node.bool(from: value(for: key), at: .key(key))
+    }
+    package func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        try node.string(from: value(for: key), at: .key(key))
+    }
+    package func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        try node.double(from: value(for: key), at: .key(key))
+    }
+    package func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+        try node.float(from: value(for: key), at: .key(key))
+    }
     package func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(key) }
     package func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(key) }
     package func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(key) }
@@ -121,7 +134,9 @@ struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
         guard currentIndex < elements.count else {
             throw DecodingError.valueNotFound(
                 type,
-                DecodingError.Context(codingPath: node.path(to: .index(currentIndex)), debugDescription: "The array has no more elements."))
+                DecodingError.Context(
+                    codingPath: node.path(to: .index(currentIndex)), debugDescription: "The array has no more elements."
+                ))
         }
         let result = try read(node, elements[currentIndex], currentIndex)
         currentIndex += 1
@@ -135,9 +150,13 @@ struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
         return true
     }
 
-    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next(type) { try $0.decode(type, from: $1, at: .index($2)) } }
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        try next(type) { try $0.decode(type, from: $1, at: .index($2)) }
+    }
 
-    mutating func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) throws -> KeyedDecodingContainer<NestedKey> {
+    mutating func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) throws -> KeyedDecodingContainer<
+        NestedKey
+    > {
         try nextNode(KeyedDecodingContainer<NestedKey>.self) { try $0.container(keyedBy: type) }
     }
 
@@ -155,19 +174,49 @@ struct JSONUnkeyedDecodingContainer: UnkeyedDecodingContainer {
 /// The primitive types, decoded without a node of their own.
 extension JSONUnkeyedDecodingContainer {
     mutating func decode(_ type: Bool.Type) throws -> Bool { try next(type) { try $0.bool(from: $1, at: .index($2)) } }
-    mutating func decode(_ type: String.Type) throws -> String { try next(type) { try $0.string(from: $1, at: .index($2)) } }
-    mutating func decode(_ type: Double.Type) throws -> Double { try next(type) { try $0.double(from: $1, at: .index($2)) } }
-    mutating func decode(_ type: Float.Type) throws -> Float { try next(type) { try $0.float(from: $1, at: .index($2)) } }
-    mutating func decode(_ type: Int.Type) throws -> Int { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: Int128.Type) throws -> Int128 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) } }
+    mutating func decode(_ type: String.Type) throws -> String {
+        try next(type) { try $0.string(from: $1, at: .index($2)) }
+    }
+    mutating func decode(_ type: Double.Type) throws -> Double {
+        try next(type) { try $0.double(from: $1, at: .index($2)) }
+    }
+    mutating func decode(_ type: Float.Type) throws -> Float {
+        try next(type) { try $0.float(from: $1, at: .index($2)) }
+    }
+    mutating func decode(_ type: Int.Type) throws -> Int {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: UInt.Type) throws -> UInt {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
+        try next(type) { try $0.integer(from: $1, as: type, at: .index($2)) }
+    }
 }

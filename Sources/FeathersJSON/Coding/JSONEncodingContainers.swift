@@ -33,7 +33,9 @@ extension JSONKeyedEncodingContainer {
         node.set(try node.double(value, at: .key(key)), forKey: key.stringValue)
     }
 
-    mutating func encode(_ value: Float, forKey key: Key) throws { node.set(try node.float(value, at: .key(key)), forKey: key.stringValue) }
+    mutating func encode(_ value: Float, forKey key: Key) throws {
+        node.set(try node.float(value, at: .key(key)), forKey: key.stringValue)
+    }
     mutating func encode(_ value: Int, forKey key: Key) { encodeInteger(value, key) }
     mutating func encode(_ value: Int8, forKey key: Key) { encodeInteger(value, key) }
     mutating func encode(_ value: Int16, forKey key: Key) { encodeInteger(value, key) }
@@ -62,13 +64,19 @@ struct JSONUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 
     mutating func encodeNil() { node.array.append(.null) }
 
-    mutating func encode<T: Encodable>(_ value: T) throws { node.array.append(try node.encode(value, at: .index(count))) }
+    mutating func encode<T: Encodable>(_ value: T) throws {
+        node.array.append(try node.encode(value, at: .index(count)))
+    }
 
-    mutating func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
+    mutating func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<
+        NestedKey
+    > {
         node.unfinishedElement().container(keyedBy: type)
     }
 
-    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { node.unfinishedElement().unkeyedContainer() }
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.unfinishedElement().unkeyedContainer()
+    }
 
     mutating func superEncoder() -> any Encoder { node.unfinishedElement() }
 }

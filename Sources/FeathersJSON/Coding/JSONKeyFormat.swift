@@ -1,9 +1,10 @@
 /// The format of a model's property names in JSON.
 ///
-/// The format applies to the properties of models, not to data: the keys of a `[String: Value]`, a ``JSONObject``, or a ``JSONValue`` do not change.
+/// The format applies to the properties of models, not to data: the keys of a `[String: Value]`, a ``JSONObject``, or a
+/// ``JSONValue`` do not change.
 ///
-/// Decoding looks for the key that encoding would write, so names survive a round trip: `imageURL` is `image_url`. If that key is missing, decoding
-/// looks for a key that converts to the property's name, such as `image_URL`.
+/// Decoding looks for the key that encoding would write, so names survive a round trip: `imageURL` is `image_url`. If
+/// that key is missing, decoding looks for a key that converts to the property's name, such as `image_URL`.
 public enum JSONKeyFormat: Sendable {
     /// The names as they are.
     case asIs
@@ -37,7 +38,8 @@ public enum JSONKeyFormat: Sendable {
     }
 }
 
-/// Converts names between snake case and camel case as Foundation's JSON coders do, but treats a leading acronym as one word.
+/// Converts names between snake case and camel case as Foundation's JSON coders do, but treats a leading acronym as one
+/// word.
 enum KeyCasing {
     /// Converts `imageURLPath` to `image_url_path`. Existing underscores are kept.
     static func snakeCase(_ name: String) -> String {
@@ -63,7 +65,9 @@ enum KeyCasing {
         let trailing = inner.reversed().prefix { $0 == "_" }
         let words = inner.dropLast(trailing.count).split(separator: "_")
         guard words.count > 1 else { return name }
-        let joined = words.dropFirst().reduce(words[0].lowercased()) { $0 + $1.prefix(1).uppercased() + $1.dropFirst().lowercased() }
+        let joined = words.dropFirst().reduce(words[0].lowercased()) {
+            $0 + $1.prefix(1).uppercased() + $1.dropFirst().lowercased()
+        }
         return leading + joined + String(trailing)
     }
 }

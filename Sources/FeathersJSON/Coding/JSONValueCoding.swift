@@ -19,13 +19,16 @@ extension JSONValue {
     ///   - type: The type of the model.
     ///   - coding: The format of dates, data, and names.
     /// - Throws: `DecodingError`, or any error from the model's `init(from:)`.
-    public func decode<Model: Decodable>(_ type: Model.Type = Model.self, with coding: any JSONCodec = CodingOptions()) throws -> Model {
+    public func decode<Model: Decodable>(_ type: Model.Type = Model.self, with coding: any JSONCodec = CodingOptions())
+        throws -> Model
+    {
         try coding.decode(type, from: self)
     }
 }
 
 extension JSONValue: Codable {
-    /// Decodes any JSON value from any decoder. This package's decoder returns its value without calling this initializer.
+    /// Decodes any JSON value from any decoder. This package's decoder returns its value without calling this
+    /// initializer.
     ///
     /// From another decoder, such as `JSONDecoder`, a number keeps up to 38 digits, as many as a `Decimal`.
     public init(from decoder: any Decoder) throws {
@@ -40,7 +43,9 @@ extension JSONValue: Codable {
             self = .integer(integer)
         } else if let number = try? container.decode(Double.self) {
             // As an integer, JSONDecoder would round 12345678901234567.89.
-            if let decimal = try? container.decode(Decimal.self), let exact = JSONValue(decimal: decimal), exact.number == number {
+            if let decimal = try? container.decode(Decimal.self), let exact = JSONValue(decimal: decimal),
+                exact.number == number
+            {
                 self = exact
             } else {
                 // Not a decoder of decimals, or beyond their range.
@@ -55,7 +60,8 @@ extension JSONValue: Codable {
     }
 
     /// Writes the value.
-    /// - Throws: `EncodingError.invalidValue` for a number of more digits than a `Decimal` keeps, if this is another encoder than this package's.
+    /// - Throws: `EncodingError.invalidValue` for a number of more digits than a `Decimal` keeps, if this is another
+    ///   encoder than this package's.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let object): try object.encode(to: encoder)
@@ -69,7 +75,8 @@ extension JSONValue: Codable {
             case .decimal:
                 guard let decimal, JSONValue(decimal: decimal) == self else {
                     let context = EncodingError.Context(
-                        codingPath: container.codingPath, debugDescription: "The number has more digits than a Decimal keeps.")
+                        codingPath: container.codingPath,
+                        debugDescription: "The number has more digits than a Decimal keeps.")
                     throw EncodingError.invalidValue(self, context)
                 }
                 try container.encode(decimal)

@@ -13,7 +13,8 @@ package struct JSONValueDecoder: Sendable {
 
 /// Decodes the records of one list, each as if it were a separate value.
 ///
-/// The records of a list usually have their keys at the same positions, which the decoder remembers. It converts each property name only once.
+/// The records of a list usually have their keys at the same positions, which the decoder remembers. It converts each
+/// property name only once.
 package struct JSONListDecoder {
     /// The parent of every record's node. It stores the positions of keys; its own value is never read.
     private let list: DecodingNode
@@ -25,7 +26,9 @@ package struct JSONListDecoder {
     }
 
     /// Returns the container of a record's members, for decoders that also look elsewhere.
-    package func members<Key: CodingKey>(of record: JSONValue, keyedBy type: Key.Type) throws -> JSONKeyedDecodingContainer<Key> {
+    package func members<Key: CodingKey>(of record: JSONValue, keyedBy type: Key.Type) throws
+        -> JSONKeyedDecodingContainer<Key>
+    {
         try DecodingNode(record, parent: list, step: .root).members(keyedBy: type)
     }
 

@@ -94,7 +94,9 @@ final class EncodingNode: Encoder {
     func finish() throws -> JSONValue? {
         guard !wasUsedAsTwoKinds else {
             throw EncodingError.invalidValue(
-                self, EncodingError.Context(codingPath: codingPath, debugDescription: "The value requested two kinds of container."))
+                self,
+                EncodingError.Context(
+                    codingPath: codingPath, debugDescription: "The value requested two kinds of container."))
         }
         for (position, node) in unfinished {
             let value = try node.finish() ?? .object([:])
@@ -113,13 +115,17 @@ final class EncodingNode: Encoder {
     func set(_ value: JSONValue, forKey property: String) {
         let key = keys?.key(of: property) ?? property
         object.updateValue(value, forKey: key)
-        if !unfinished.isEmpty, let position = object.position(of: key) { unfinished.removeAll { $0.position == position } }
+        if !unfinished.isEmpty, let position = object.position(of: key) {
+            unfinished.removeAll { $0.position == position }
+        }
     }
 
     /// Returns the node for a value that is filled in later; the same node for the same key.
     func unfinishedNode(forKey key: some CodingKey) -> EncodingNode {
         let name = keys?.key(of: key.stringValue) ?? key.stringValue
-        if let position = object.position(of: name), let known = unfinished.first(where: { $0.position == position }) { return known.node }
+        if let position = object.position(of: name), let known = unfinished.first(where: { $0.position == position }) {
+            return known.node
+        }
         object[name] = .null
         return appendUnfinished(at: object.position(of: name) ?? object.count - 1, key: key)
     }
@@ -170,9 +176,12 @@ final class EncodingNode: Encoder {
         return try finish()
     }
 
-    func invalid(_ value: Any, _ description: String, at step: CodingPathStep, underlying: (any Error)? = nil) -> EncodingError {
+    func invalid(_ value: Any, _ description: String, at step: CodingPathStep, underlying: (any Error)? = nil)
+        -> EncodingError
+    {
         let path = step.codingKey.map { codingPath + [$0] } ?? codingPath
-        return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: description, underlyingError: underlying))
+        return .invalidValue(
+            value, EncodingError.Context(codingPath: path, debugDescription: description, underlyingError: underlying))
     }
 }
 

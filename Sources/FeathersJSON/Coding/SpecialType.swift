@@ -39,7 +39,8 @@ package func identity<Value, T>(_ value: Value, as type: T.Type) -> T {
 }
 
 extension DecodingNode {
-    func decode<T>(_ special: SpecialType, as type: T.Type, from value: JSONValue, at step: CodingPathStep) throws -> T {
+    func decode<T>(_ special: SpecialType, as type: T.Type, from value: JSONValue, at step: CodingPathStep) throws -> T
+    {
         switch special {
         case .jsonValue: return identity(value, as: type)
         case .jsonObject:
@@ -74,7 +75,9 @@ extension DecodingNode {
     }
 
     /// Decodes with a custom format and adds the coding path to its error.
-    private func custom<T>(_ decode: (JSONValue) throws -> T, from value: JSONValue, at step: CodingPathStep) throws -> T {
+    private func custom<T>(_ decode: (JSONValue) throws -> T, from value: JSONValue, at step: CodingPathStep) throws
+        -> T
+    {
         do {
             return try decode(value)
         } catch {
@@ -83,7 +86,9 @@ extension DecodingNode {
     }
 
     private func url(from value: JSONValue, at step: CodingPathStep) throws -> URL {
-        guard let url = URL(string: try string(from: value, at: step)) else { throw corrupted("Invalid URL string.", at: step) }
+        guard let url = URL(string: try string(from: value, at: step)) else {
+            throw corrupted("Invalid URL string.", at: step)
+        }
         return url
     }
 
@@ -124,7 +129,8 @@ extension JSONValue {
         }
     }
 
-    /// The number as a `Decimal`, which keeps up to 38 digits; nil for any other kind of value, and beyond the range of a `Decimal`.
+    /// The number as a `Decimal`, which keeps up to 38 digits; nil for any other kind of value, and beyond the range of
+    /// a `Decimal`.
     public var decimal: Decimal? {
         switch self {
         case .integer(let integer): Decimal(integer)
@@ -168,7 +174,9 @@ extension EncodingNode {
     }
 
     private func timestamp(of date: Date, hasFraction: Bool, at step: CodingPathStep) throws -> JSONValue {
-        guard let text = ISO8601Timestamp(milliseconds: date.timeIntervalSince1970 * 1000).text(hasFraction: hasFraction) else {
+        guard
+            let text = ISO8601Timestamp(milliseconds: date.timeIntervalSince1970 * 1000).text(hasFraction: hasFraction)
+        else {
             throw invalid(printable(date), "The date is outside the range of JavaScript's dates.", at: step)
         }
         return .string(text)
@@ -186,7 +194,8 @@ extension EncodingNode {
         do {
             return try encode(value)
         } catch {
-            throw invalid(printable(value), "The custom format failed to encode \(T.self).", at: step, underlying: error)
+            throw invalid(
+                printable(value), "The custom format failed to encode \(T.self).", at: step, underlying: error)
         }
     }
 
@@ -199,7 +208,9 @@ extension EncodingNode {
     }
 
     private func decimal(_ decimal: Decimal, at step: CodingPathStep) throws -> JSONValue {
-        guard let number = JSONValue(decimal: decimal) else { throw invalid(decimal, "JSON cannot represent \(decimal).", at: step) }
+        guard let number = JSONValue(decimal: decimal) else {
+            throw invalid(decimal, "JSON cannot represent \(decimal).", at: step)
+        }
         return number
     }
 }

@@ -16,13 +16,19 @@ extension JSONParser {
         if number.isNegative { cursor += 1 }
         let firstDigit = cursor
         try consumeDigits(into: &number)
-        if firstDigit.pointee == UInt8(ascii: "0"), cursor - firstDigit > 1 { throw failure(.leadingZero, at: firstDigit) }
+        if firstDigit.pointee == UInt8(ascii: "0"), cursor - firstDigit > 1 {
+            throw failure(.leadingZero, at: firstDigit)
+        }
         let next = cursor < end ? cursor.pointee : 0
-        if next == UInt8(ascii: ".") || next | 0x20 == UInt8(ascii: "e") { try scanFraction(into: &number, from: begin) }
+        if next == UInt8(ascii: ".") || next | 0x20 == UInt8(ascii: "e") {
+            try scanFraction(into: &number, from: begin)
+        }
         return number
     }
 
-    private mutating func scanFraction(into number: inout ScannedNumber, from begin: UnsafePointer<UInt8>) throws(JSONParsingError) {
+    private mutating func scanFraction(into number: inout ScannedNumber, from begin: UnsafePointer<UInt8>)
+        throws(JSONParsingError)
+    {
         number.isPlain = false
         if cursor.pointee == UInt8(ascii: ".") {
             cursor += 1
@@ -74,7 +80,8 @@ private struct ScannedNumber {
         if significand != 0 || count != 0 { count &+= 1 }
     }
 
-    /// The number if it is written as an integer and fits; nil also for `-0`, which only a `Double` distinguishes from zero.
+    /// The number if it is written as an integer and fits; nil also for `-0`, which only a `Double` distinguishes from
+    /// zero.
     @inline(__always)
     var integer: Int64? {
         // 19 digits fit in 64 bits without a sign, so only the limit for the sign remains to be checked.
@@ -84,7 +91,8 @@ private struct ScannedNumber {
         return Int64(truncatingIfNeeded: 0 &- significand)
     }
 
-    /// The nearest `Double`, if one operation on two exact numbers rounds it correctly (Clinger's fast path); otherwise nil.
+    /// The nearest `Double`, if one operation on two exact numbers rounds it correctly (Clinger's fast path); otherwise
+    /// nil.
     ///
     /// It keeps the digits of a number that has up to 15, because no two such numbers have the same `Double`.
     @inline(__always)
@@ -107,7 +115,8 @@ private struct ScannedNumber {
         return JSONValue(numberText: text)
     }
 
-    /// Whether the digits that are written for a `Double`, the fewest that are read as the same `Double`, are those of this number.
+    /// Whether the digits that are written for a `Double`, the fewest that are read as the same `Double`, are those of
+    /// this number.
     private func hasDigits(of double: Double) -> Bool {
         var description = double.description
         return description.withUTF8 { bytes in
@@ -115,11 +124,13 @@ private struct ScannedNumber {
             var parser = JSONParser(start, count: bytes.count, maximumDepth: 0)
             guard let written = try? parser.scanNumber() else { return false }
             // The same number may be written with zeros at the end, which the slow path compares.
-            return written.significand == significand && written.exponent == exponent && written.isNegative == isNegative
+            return written.significand == significand && written.exponent == exponent
+                && written.isNegative == isNegative
         }
     }
 
     private static let powersOfTen: [Double] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
     ]
 }

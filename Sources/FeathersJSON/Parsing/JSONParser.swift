@@ -10,16 +10,18 @@ extension JSONValue {
 
     /// Parses UTF-8 JSON text, exactly as RFC 8259 defines it.
     ///
-    /// An integer that fits `Int64` becomes `.integer`. Any other number becomes the nearest `Double`, unless that changes a digit: then it is
-    /// `.decimal`, which keeps the text. For a repeated key, the last value wins, at the position of the first, as in JavaScript. An escaped lone
-    /// surrogate (`"\ud83d"`), which JavaScript can send but a Swift string cannot hold, becomes U+FFFD.
+    /// An integer that fits `Int64` becomes `.integer`. Any other number becomes the nearest `Double`, unless that
+    /// changes a digit: then it is `.decimal`, which keeps the text. For a repeated key, the last value wins, at the
+    /// position of the first, as in JavaScript. An escaped lone surrogate (`"\ud83d"`), which JavaScript can send but a
+    /// Swift string cannot hold, becomes U+FFFD.
     ///
     /// - Parameters:
     ///   - bytes: The entire text, without a byte order mark.
-    ///   - maximumDepth: How deeply arrays and objects may be nested. Values above 1024 count as 1024, because comparing or freeing deeper
-    ///     values could overflow a thread's stack.
-    ///   - maximumValues: How many values the text may hold, including those in arrays and objects. Each value takes more memory than its
-    ///     text. Nil means ``defaultMaximumValues``, or one value per four bytes of the text if that is more.
+    ///   - maximumDepth: How deeply arrays and objects may be nested. Values above 1024 count as 1024, because
+    ///     comparing or freeing deeper values could overflow a thread's stack.
+    ///   - maximumValues: How many values the text may hold, including those in arrays and objects. Each value takes
+    ///     more memory than its text. Nil means ``defaultMaximumValues``, or one value per four bytes of the text if
+    ///     that is more.
     /// - Throws: `JSONParsingError` with the reason and the byte offset.
     public init(
         parsing bytes: some Collection<UInt8>, maximumDepth: Int = defaultMaximumDepth, maximumValues: Int? = nil
@@ -32,10 +34,13 @@ extension JSONValue {
         }
     }
 
-    /// Parses JSON text from a string. Like `init(parsing:maximumDepth:maximumValues:)` for bytes; offsets count UTF-8 bytes.
+    /// Parses JSON text from a string. Like `init(parsing:maximumDepth:maximumValues:)` for bytes; offsets count UTF-8
+    /// bytes.
     ///
     /// - Throws: `JSONParsingError` with the reason and the byte offset.
-    public init(parsing text: String, maximumDepth: Int = defaultMaximumDepth, maximumValues: Int? = nil) throws(JSONParsingError) {
+    public init(parsing text: String, maximumDepth: Int = defaultMaximumDepth, maximumValues: Int? = nil)
+        throws(JSONParsingError)
+    {
         var text = text
         self = try text.withUTF8 { JSONParser.parse($0, maximumDepth, maximumValues) }.get()
     }
@@ -43,8 +48,8 @@ extension JSONValue {
 
 /// Parses one JSON text into the tree of its values.
 ///
-/// The parser uses its own stack instead of recursion, so no input can overflow the thread's stack. Every read is preceded by a
-/// comparison with `end`. The memory must outlive the parser.
+/// The parser uses its own stack instead of recursion, so no input can overflow the thread's stack. Every read is
+/// preceded by a comparison with `end`. The memory must outlive the parser.
 struct JSONParser: ~Copyable {
     let start: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
@@ -54,7 +59,8 @@ struct JSONParser: ~Copyable {
     var strings = StringCache()
 
     private let maximumDepth: Int
-    /// The members and elements of all open containers. An object's member gets its value after its key; an element has no key.
+    /// The members and elements of all open containers. An object's member gets its value after its key; an element has
+    /// no key.
     private var members = MemberStack()
     /// The containers around the innermost one.
     private var outer: [Container] = []
@@ -76,8 +82,9 @@ struct JSONParser: ~Copyable {
         var hasRepeatedKeys = false
     }
 
-    static func parse(_ text: UnsafeBufferPointer<UInt8>, _ maximumDepth: Int, _ maximumValues: Int?) -> Result<JSONValue, JSONParsingError>
-    {
+    static func parse(_ text: UnsafeBufferPointer<UInt8>, _ maximumDepth: Int, _ maximumValues: Int?) -> Result<
+        JSONValue, JSONParsingError
+    > {
         Result { () throws(JSONParsingError) in
             guard let start = text.baseAddress else { throw JSONParsingError(reason: .unexpectedEnd, offset: 0) }
             try JSONValueCount.check(text, limit: maximumValues ?? JSONValueCount.defaultLimit(forBytes: text.count))
@@ -145,7 +152,9 @@ struct JSONParser: ~Copyable {
     private mutating func open(_ kind: Container.Kind, in container: inout Container) throws(JSONParsingError) {
         // The outside needs no place on the stack, so that a flat record takes no memory for it.
         let isNested = container.kind != .outside
-        guard outer.count + (isNested ? 1 : 0) < maximumDepth else { throw failure(.nestedTooDeeply(limit: maximumDepth), at: cursor) }
+        guard outer.count + (isNested ? 1 : 0) < maximumDepth else {
+            throw failure(.nestedTooDeeply(limit: maximumDepth), at: cursor)
+        }
         cursor += 1
         if isNested { outer.append(container) }
         container = Container(kind: kind, first: members.count)
@@ -173,7 +182,9 @@ struct JSONParser: ~Copyable {
         let key = try parseKeyString()
         let bit: UInt64 = 1 << (key.hash >> 58)
         // Large objects are checked while they are indexed.
-        if container.seenKeys & bit != 0, members.count - container.first < JSONObject.indexingThreshold, !container.hasRepeatedKeys {
+        if container.seenKeys & bit != 0, members.count - container.first < JSONObject.indexingThreshold,
+            !container.hasRepeatedKeys
+        {
             container.hasRepeatedKeys = members.contains(key.string, from: container.first)
         }
         container.seenKeys |= bit
@@ -189,7 +200,9 @@ struct JSONParser: ~Copyable {
         while cursor < end {
             let byte = cursor.pointee
             if byte > 0x20 { return byte }
-            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { throw failure(.unexpectedByte(byte), at: cursor) }
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else {
+                throw failure(.unexpectedByte(byte), at: cursor)
+            }
             cursor += 1
         }
         throw failure(.unexpectedEnd, at: end)
@@ -198,7 +211,9 @@ struct JSONParser: ~Copyable {
     private mutating func checkNothingFollows() throws(JSONParsingError) {
         while cursor < end {
             let byte = cursor.pointee
-            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { throw failure(.trailingBytes, at: cursor) }
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else {
+                throw failure(.trailingBytes, at: cursor)
+            }
             cursor += 1
         }
     }
@@ -206,7 +221,9 @@ struct JSONParser: ~Copyable {
     private mutating func expect<Value>(_ literal: StaticString, for value: Value) throws(JSONParsingError) -> Value {
         for index in 0..<literal.utf8CodeUnitCount {
             guard cursor < end else { throw failure(.unexpectedEnd, at: end) }
-            guard cursor.pointee == literal.utf8Start[index] else { throw failure(.unexpectedByte(cursor.pointee), at: cursor) }
+            guard cursor.pointee == literal.utf8Start[index] else {
+                throw failure(.unexpectedByte(cursor.pointee), at: cursor)
+            }
             cursor += 1
         }
         return value

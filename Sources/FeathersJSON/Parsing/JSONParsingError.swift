@@ -4,7 +4,8 @@ public struct JSONParsingError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// The text ends inside a value, or is empty.
         case unexpectedEnd
-        /// A byte that is not allowed here, such as a byte order mark, a trailing comma, `NaN`, or a quote other than `"`.
+        /// A byte that is not allowed here, such as a byte order mark, a trailing comma, `NaN`, or a quote other than
+        /// `"`.
         case unexpectedByte(UInt8)
         /// The value is followed by something other than white space.
         case trailingBytes
@@ -28,9 +29,9 @@ public struct JSONParsingError: Error, Hashable, Sendable {
     public let reason: Reason
     /// The offset of the byte where parsing stopped.
     ///
-    /// This is the first byte of the number for `numberOutOfRange`, the backslash for `invalidEscape`, the first byte of the sequence
-    /// for `invalidUTF8`, the length of the text for `unexpectedEnd`, and the comma or first byte that begins the first value beyond the
-    /// limit for `tooManyValues`.
+    /// This is the first byte of the number for `numberOutOfRange`, the backslash for `invalidEscape`, the first byte
+    /// of the sequence for `invalidUTF8`, the length of the text for `unexpectedEnd`, and the comma or first byte that
+    /// begins the first value beyond the limit for `tooManyValues`.
     public let offset: Int
 
     package init(reason: Reason, offset: Int) {
@@ -52,7 +53,8 @@ extension JSONParsingError.Reason {
         case .trailingBytes: "the value is followed by more text"
         case .leadingZero: "a number must not have leading zeros"
         case .numberOutOfRange: "the exponent of a number has more than nine digits"
-        case .controlCharacter(let byte): "the control character 0x\(String(byte, radix: 16, uppercase: true)) must be escaped in a string"
+        case .controlCharacter(let byte):
+            "the control character 0x\(String(byte, radix: 16, uppercase: true)) must be escaped in a string"
         case .invalidEscape: "a string contains an invalid escape"
         case .invalidUTF8: "a string is not valid UTF-8"
         case .nestedTooDeeply(let limit): "arrays and objects are nested more than \(limit) levels deep"

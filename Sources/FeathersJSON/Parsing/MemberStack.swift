@@ -1,7 +1,7 @@
 /// The members of the objects, and the elements of the arrays, that a parser has not finished.
 ///
-/// They move from here into arrays of exactly the right size, so no array grows while it is filled, and no references are counted: with plain
-/// arrays, parsing a page takes 1.2 times as long (measured).
+/// They move from here into arrays of exactly the right size, so no array grows while it is filled, and no references
+/// are counted: with plain arrays, parsing a page takes 1.2 times as long (measured).
 struct MemberStack: ~Copyable {
     private(set) var count = 0
     private var capacity = 0

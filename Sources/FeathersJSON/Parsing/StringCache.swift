@@ -1,4 +1,5 @@
-/// The keys and short strings that a parser has made, so that those of later records cost a comparison instead of a new string.
+/// The keys and short strings that a parser has made, so that those of later records cost a comparison instead of a new
+/// string.
 struct StringCache: ~Copyable {
     private var keys = Slots(bits: 6)
     private var values = Slots(bits: 9)
@@ -31,9 +32,11 @@ struct StringCache: ~Copyable {
 
     /// Returns the string with these bytes; nil if they are not UTF-8.
     mutating func value(_ bytes: UnsafeBufferPointer<UInt8>, isASCII: Bool) -> String? {
-        // The records of a list often have the same authors or times, which then share their memory. A shorter string needs none, and a longer one
-        // rarely repeats. Where few strings do, looking for them costs more than it saves.
-        guard 16...64 ~= bytes.count, values.misses < 256 || repetitions > values.misses / 8, let start = bytes.baseAddress else {
+        // The records of a list often have the same authors or times, which then share their memory. A shorter string
+        // needs none, and a longer one rarely repeats. Where few strings do, looking for them costs more than it saves.
+        guard 16...64 ~= bytes.count, values.misses < 256 || repetitions > values.misses / 8,
+            let start = bytes.baseAddress
+        else {
             return String(utf8: bytes, isASCII: isASCII)
         }
         let hash = Slots.hash(start, count: bytes.count)
@@ -67,7 +70,9 @@ struct StringCache: ~Copyable {
             guard !slots.isEmpty else { return nil }
             return slots.withUnsafeBufferPointer { slots in
                 let slot = slots[Int(truncatingIfNeeded: hash >> (64 &- bits))]
-                guard slot.count == count, let known = slot.bytes, haveEqualBytes(known, bytes, count: count) else { return nil }
+                guard slot.count == count, let known = slot.bytes, haveEqualBytes(known, bytes, count: count) else {
+                    return nil
+                }
                 return slot.string
             }
         }
@@ -80,8 +85,8 @@ struct StringCache: ~Copyable {
             slots[Int(truncatingIfNeeded: hash >> (64 &- bits))] = Slot(bytes: bytes, count: count, string: string)
         }
 
-        /// Returns a hash that is fast for short keys. It need not resist attacks, because equality is always checked and the number of
-        /// keys compared is bounded.
+        /// Returns a hash that is fast for short keys. It need not resist attacks, because equality is always checked
+        /// and the number of keys compared is bounded.
         @inline(__always)
         static func hash(_ bytes: UnsafePointer<UInt8>, count: Int) -> UInt64 {
             let raw = UnsafeRawPointer(bytes)

@@ -59,7 +59,9 @@ struct JSONSerializer: ~Copyable {
         case .bool(let bool): bool ? output.append("true") : output.append("false")
         case .integer(let integer): write(integer)
         case .number(let number):
-            guard number.isFinite || allowsNonFinite else { throw JSONSerializationError(path: "", number: number.javaScriptDescription) }
+            guard number.isFinite || allowsNonFinite else {
+                throw JSONSerializationError(path: "", number: number.javaScriptDescription)
+            }
             write(number)
         case .decimal(let decimal): write(verbatim: decimal.text)
         case .string(let string): write(string)
@@ -138,7 +140,8 @@ struct JSONSerializer: ~Copyable {
             // The lowest flag is exact; see JSONParser.scanPlainBytes.
             let quotes = word ^ (ones &* 0x22)
             let backslashes = word ^ (ones &* 0x5C)
-            let stops = ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes) | ((word &- ones &* 0x20) & ~word)
+            let stops =
+                ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes) | ((word &- ones &* 0x20) & ~word)
             let flags = stops & (ones &* 0x80)
             if flags != 0 { return cursor + flags.trailingZeroBitCount >> 3 }
             cursor += 8

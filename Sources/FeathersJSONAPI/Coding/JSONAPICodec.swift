@@ -19,11 +19,14 @@ public struct JSONAPICodec: Sendable {
     public var baseURL: URL?
     /// The maximum nesting of resources in a model or plain record.
     ///
-    /// Models are values, so a cycle of resources is cut at the first repeated resource. Without a limit, a long chain would overflow the stack.
+    /// Models are values, so a cycle of resources is cut at the first repeated resource. Without a limit, a long chain
+    /// would overflow the stack.
     public var maximumNesting: Int
 
     /// Creates a codec.
-    public init(keys: KeyStyle = .asIs, coding: CodingOptions = CodingOptions(), baseURL: URL? = nil, maximumNesting: Int = 32) {
+    public init(
+        keys: KeyStyle = .asIs, coding: CodingOptions = CodingOptions(), baseURL: URL? = nil, maximumNesting: Int = 32
+    ) {
         self.keys = keys
         self.coding = coding
         self.baseURL = baseURL
@@ -35,7 +38,8 @@ public struct JSONAPICodec: Sendable {
 
 extension JSONAPICodec {
     /// Returns the resource for a model. Properties that are nil are left out; see `Presence` for writing null.
-    /// - Throws: ``JSONAPIError`` with the location of a property that cannot be written, or any error from the model's `encode(to:)`.
+    /// - Throws: ``JSONAPIError`` with the location of a property that cannot be written, or any error from the model's
+    ///   `encode(to:)`.
     public func resource<Model: JSONAPIModel>(of model: Model) throws -> JSONAPIResource {
         let encoded = EncodedResource(codec: self, readOnly: Model.readOnly)
         let attributes: JSONValue
@@ -43,10 +47,12 @@ extension JSONAPICodec {
             attributes = try coding.encode(ResourceEncoding(model: model, resource: encoded))
         } catch EncodingError.invalidValue(_, let context) {
             // The value itself stays out of the error.
-            throw JSONAPIError(JSONPointer.data.appending("attributes").appending(context.codingPath), context.debugDescription)
+            throw JSONAPIError(
+                JSONPointer.data.appending("attributes").appending(context.codingPath), context.debugDescription)
         }
         return JSONAPIResource(
-            type: Model.type, id: encoded.id, lid: encoded.id == nil ? encoded.lid ?? model.lid : nil, attributes: attributes.object ?? [:],
+            type: Model.type, id: encoded.id, lid: encoded.id == nil ? encoded.lid ?? model.lid : nil,
+            attributes: attributes.object ?? [:],
             relationships: encoded.relationships, meta: encoded.meta)
     }
 
@@ -57,9 +63,11 @@ extension JSONAPICodec {
     }
 
     /// Decodes the resource of a document; nil if its data is null.
-    /// - Throws: ``JSONAPIError`` with the location of a value that does not fit the model, or if the document has no data or several resources;
-    ///   any error from the model's `init(from:)`.
-    public func decodeIfPresent<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, from document: JSONAPIDocument) throws -> Model? {
+    /// - Throws: ``JSONAPIError`` with the location of a value that does not fit the model, or if the document has no
+    ///   data or several resources; any error from the model's `init(from:)`.
+    public func decodeIfPresent<Model: JSONAPIRelatable>(
+        _ type: Model.Type = Model.self, from document: JSONAPIDocument
+    ) throws -> Model? {
         try decodeIfPresent(type, from: DocumentSource(document))
     }
 
@@ -67,7 +75,9 @@ extension JSONAPICodec {
     ///
     /// Faster than decoding a ``JSONAPIDocument``, which it does not create.
     /// - Throws: the errors of ``decodeIfPresent(_:from:)``, and ``JSONAPIError`` if the bytes are not a document.
-    public func decodeIfPresent<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, parsing bytes: [UInt8]) throws -> Model? {
+    public func decodeIfPresent<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, parsing bytes: [UInt8]) throws
+        -> Model?
+    {
         try decodeIfPresent(type, from: DocumentSource(reading: JSONValue(document: bytes)))
     }
 
@@ -86,14 +96,21 @@ extension JSONAPICodec {
 
     /// Decodes the resource of a document.
     /// - Throws: The errors of ``decodeIfPresent(_:from:)``, or ``JSONAPIError`` if the document's data is null.
-    public func decode<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, from document: JSONAPIDocument) throws -> Model {
-        guard let model = try decodeIfPresent(type, from: document) else { throw JSONAPIError(.data, "Expected a resource but found null") }
+    public func decode<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, from document: JSONAPIDocument) throws
+        -> Model
+    {
+        guard let model = try decodeIfPresent(type, from: document) else {
+            throw JSONAPIError(.data, "Expected a resource but found null")
+        }
         return model
     }
 
     /// Decodes the resources of a document.
-    /// - Throws: The errors of ``decodeIfPresent(_:from:)``, or ``JSONAPIError`` if the document's data is not an array.
-    public func decodeList<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, from document: JSONAPIDocument) throws -> [Model] {
+    /// - Throws: The errors of ``decodeIfPresent(_:from:)``, or ``JSONAPIError`` if the document's data is not an
+    ///   array.
+    public func decodeList<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, from document: JSONAPIDocument)
+        throws -> [Model]
+    {
         try decodeList(type, from: DocumentSource(document))
     }
 
@@ -101,7 +118,9 @@ extension JSONAPICodec {
     ///
     /// Faster than decoding a ``JSONAPIDocument``, which it does not create.
     /// - Throws: the errors of ``decodeList(_:from:)``, and ``JSONAPIError`` if the bytes are not a document.
-    public func decodeList<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, parsing bytes: [UInt8]) throws -> [Model] {
+    public func decodeList<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, parsing bytes: [UInt8]) throws
+        -> [Model]
+    {
         try decodeList(type, from: DocumentSource(reading: JSONValue(document: bytes)))
     }
 
@@ -136,7 +155,8 @@ extension JSONAPICodec {
 
     /// Returns the resource for a plain record. Of the records inside its relationships, only the identity is used.
     ///
-    /// `type` applies to a record without one. `relationships` names the relationships whose values could be attributes: null and empty arrays.
+    /// `type` applies to a record without one. `relationships` names the relationships whose values could be
+    /// attributes: null and empty arrays.
     /// - Throws: ``JSONAPIError`` with the location of a field that a resource cannot have.
     public func resource(
         ofRecord record: JSONObject, type: String? = nil, relationships: Set<String> = []
@@ -148,7 +168,8 @@ extension JSONAPICodec {
 
 /// Adds JSON:API support to a service with a model: `app.service("posts", of: Post.self, coding: codec)`.
 extension JSONAPICodec: JSONCodec {
-    /// Encodes a model as a plain record that marks which of its fields are relationships. Any other value is encoded as JSON.
+    /// Encodes a model as a plain record that marks which of its fields are relationships. Any other value is encoded
+    /// as JSON.
     /// - Throws: The errors of ``resource(of:)``.
     public func encode(_ value: some Encodable) throws -> JSONValue {
         guard let model = value as? any JSONAPIModel else { return try coding.encode(value) }
@@ -158,11 +179,15 @@ extension JSONAPICodec: JSONCodec {
     /// Decodes a model from a plain record. Any other value is decoded from JSON.
     /// - Throws: ``JSONAPIError`` with the location that the problem would have in a document.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from json: JSONValue) throws -> Value {
-        guard let related = type as? any JSONAPIRelatable.Type, let record = json.object else { return try coding.decode(type, from: json) }
+        guard let related = type as? any JSONAPIRelatable.Type, let record = json.object else {
+            return try coding.decode(type, from: json)
+        }
         var reader = RecordReader(codec: self)
         let resource = try reader.resource(record, type: (type as? any JSONAPIModel.Type)?.type)
         let document = JSONAPIDocument(data: .one(resource), included: reader.included)
-        guard let value = try decode(related, from: document) as? Value else { throw JSONAPIError(.root, "The record is not a \(type)") }
+        guard let value = try decode(related, from: document) as? Value else {
+            throw JSONAPIError(.root, "The record is not a \(type)")
+        }
         return value
     }
 }

@@ -11,7 +11,8 @@ public struct KeyStyle: Sendable {
     }
 
     /// Creates a custom style. Only plain records need `propertyName`, because models declare their property names.
-    public init(wireName: @escaping @Sendable (String) -> String, propertyName: @escaping @Sendable (String) -> String) {
+    public init(wireName: @escaping @Sendable (String) -> String, propertyName: @escaping @Sendable (String) -> String)
+    {
         wire = wireName
         property = propertyName
     }
@@ -27,7 +28,8 @@ public struct KeyStyle: Sendable {
     public static let camel = KeyStyle(wireName: { camelCase($0, separator: UInt8(ascii: "_")) }, propertyName: { $0 })
 
     private static func separated(by separator: UInt8) -> KeyStyle {
-        KeyStyle(wireName: { words(of: $0, separator: separator) }, propertyName: { camelCase($0, separator: separator) })
+        KeyStyle(
+            wireName: { words(of: $0, separator: separator) }, propertyName: { camelCase($0, separator: separator) })
     }
 
     /// Returns the name in the document for a property.
@@ -38,13 +40,15 @@ public struct KeyStyle: Sendable {
     /// Returns the name in the document for a path through relationships, such as `comments.author`.
     public func wirePath(of path: String) -> String {
         guard wire != nil else { return path }
-        return path.split(separator: ".", omittingEmptySubsequences: false).map { wireName(of: String($0)) }.joined(separator: ".")
+        return path.split(separator: ".", omittingEmptySubsequences: false).map { wireName(of: String($0)) }.joined(
+            separator: ".")
     }
 
     var isIdentity: Bool { wire == nil }
 }
 
-/// Splits a name into lowercase words. A word starts at a capital letter next to a lowercase one: `htmlBody`, `HTMLBody`.
+/// Splits a name into lowercase words. A word starts at a capital letter next to a lowercase one: `htmlBody`,
+/// `HTMLBody`.
 private func words(of name: String, separator: UInt8) -> String {
     let bytes = Array(name.utf8)
     var text: [UInt8] = []

@@ -2,14 +2,15 @@ import FeathersCore
 
 /// Creates plain records from a document's resources, with the targets of their relationships nested.
 ///
-/// A record has an `id`, a `type`, and each attribute and relationship under its property's name. A relationship is null, a record, or an
-/// array of records; a resource that is not included appears as its identifier. Other content uses member names that fields cannot have:
-/// `@links`, `@meta`, `@relationships`, which holds the links and meta of each relationship, and `@attributes`, which names the attributes that look
-/// like relationships.
+/// A record has an `id`, a `type`, and each attribute and relationship under its property's name. A relationship is
+/// null, a record, or an array of records; a resource that is not included appears as its identifier. Other content
+/// uses member names that fields cannot have: `@links`, `@meta`, `@relationships`, which holds the links and meta of
+/// each relationship, and `@attributes`, which names the attributes that look like relationships.
 struct RecordMaker {
     private let pool: ResourcePool
     private var path: [Int] = []
-    /// The number of resources that may still be nested before identifiers take their place. Unlike models, records have no natural end.
+    /// The number of resources that may still be nested before identifiers take their place. Unlike models, records
+    /// have no natural end.
     private var remaining: Int
 
     init(_ document: JSONAPIDocument, codec: JSONAPICodec) {
@@ -17,7 +18,8 @@ struct RecordMaker {
         remaining = 1000 + 16 * pool.resources.count
     }
 
-    /// Returns the record for the resource at a position. `include` names the relationships to nest; nil nests all included targets.
+    /// Returns the record for the resource at a position. `include` names the relationships to nest; nil nests all
+    /// included targets.
     mutating func record(at position: Int, including include: IncludePaths?) -> JSONValue {
         let resource = pool.resources[position]
         let keys = pool.codec.keys
@@ -38,7 +40,9 @@ struct RecordMaker {
         for (name, json) in resource.relationships ?? [:] {
             guard !MemberName.isAtMember(name), case .object(let relationship) = json else { continue }
             let property = keys.propertyName(of: name)
-            if let data = relationship["data"] { record[property] = value(of: data, including: include.map { $0.children[name] }) }
+            if let data = relationship["data"] {
+                record[property] = value(of: data, including: include.map { $0.children[name] })
+            }
             var note: JSONObject = [:]
             note["links"] = relationship["links"]
             note["meta"] = relationship["meta"]
@@ -87,8 +91,8 @@ struct IncludePaths {
 
 /// Creates resources from a plain record and the records inside it.
 ///
-/// A field is a relationship if `@relationships` names it, or if it holds an object with a `type` and an `id` or a `lid`, or an array of such
-/// objects, and `@attributes` does not name it.
+/// A field is a relationship if `@relationships` names it, or if it holds an object with a `type` and an `id` or a
+/// `lid`, or an array of such objects, and `@attributes` does not name it.
 struct RecordReader {
     private let codec: JSONAPICodec
     private let relationships: Set<String>
@@ -102,14 +106,19 @@ struct RecordReader {
 
     /// Returns the resource for a record. `type` applies to a record without a `type`.
     mutating func resource(_ record: JSONObject, type: String?) throws(JSONAPIError) -> JSONAPIResource {
-        guard let type = record["type"]?.string ?? type else { throw JSONAPIError(.data.appending("type"), "The record has no 'type'") }
+        guard let type = record["type"]?.string ?? type else {
+            throw JSONAPIError(.data.appending("type"), "The record has no 'type'")
+        }
         var resource = JSONAPIResource(
-            type: type, id: try id(record["id"]), lid: record["lid"]?.string, links: JSONAPILinks(reading: record["@links"]),
+            type: type, id: try id(record["id"]), lid: record["lid"]?.string,
+            links: JSONAPILinks(reading: record["@links"]),
             meta: record["@meta"]?.object)
         let notes = record["@relationships"]?.object ?? [:]
         let lookalikes = record["@attributes"]?.array ?? []
         for (property, value) in record {
-            if property == "id" || property == "type" || property == "lid" || MemberName.isAtMember(property) { continue }
+            if property == "id" || property == "type" || property == "lid" || MemberName.isAtMember(property) {
+                continue
+            }
             let name = codec.keys.wireName(of: property)
             let isKnown = notes[property] != nil || (depth == 0 && relationships.contains(property))
             if isKnown || value.isLinkage && !lookalikes.contains(.string(property)) {
@@ -131,7 +140,9 @@ struct RecordReader {
 
     private func id(_ json: JSONValue?) throws(JSONAPIError) -> String? {
         guard let json, !json.isNull else { return nil }
-        guard let id = json.identifierText else { throw JSONAPIError(.data.appending("id"), "An id must be a string or an integer") }
+        guard let id = json.identifierText else {
+            throw JSONAPIError(.data.appending("id"), "An id must be a string or an integer")
+        }
         return id
     }
 
@@ -140,13 +151,17 @@ struct RecordReader {
         case .null: return .null
         case .array(let elements):
             var identifiers: [JSONAPIIdentifier] = []
-            for (index, element) in elements.enumerated() { identifiers.append(try identifier(element, at: pointer.appending(index))) }
+            for (index, element) in elements.enumerated() {
+                identifiers.append(try identifier(element, at: pointer.appending(index)))
+            }
             return .many(identifiers)
         default: return .one(try identifier(value, at: pointer))
         }
     }
 
-    private mutating func identifier(_ value: JSONValue, at pointer: JSONPointer) throws(JSONAPIError) -> JSONAPIIdentifier {
+    private mutating func identifier(_ value: JSONValue, at pointer: JSONPointer) throws(JSONAPIError)
+        -> JSONAPIIdentifier
+    {
         guard let record = value.object, let identifier = JSONAPIIdentifier(reading: value) else {
             throw JSONAPIError(pointer, "The target of a relationship must have a 'type', and an 'id' or a 'lid'")
         }

@@ -16,7 +16,8 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     var allKeys: [Key] {
         let names = ["type"] + (resource.id == nil ? [] : ["id"]) + (resource.lid == nil ? [] : ["lid"])
         let fields = resource.attributes.keys + (resource.relationships?.keys ?? [])
-        return names.compactMap { Key(stringValue: $0) } + fields.compactMap { Key(stringValue: pool.codec.keys.propertyName(of: $0)) }
+        return names.compactMap { Key(stringValue: $0) }
+            + fields.compactMap { Key(stringValue: pool.codec.keys.propertyName(of: $0)) }
     }
 
     /// Returns the text of a member of the resource itself; nil if the key names a field.
@@ -79,11 +80,14 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
             if let reader = models.reader { return try reader.init(relationship) as? T }
             return try target(of: relationship, models).map { models.values[$0] }
         }
-        if type == URL.self { return try attributes.contains(name) && !attributes.decodeNil(forKey: name) ? url(name) as? T : nil }
+        if type == URL.self {
+            return try attributes.contains(name) && !attributes.decodeNil(forKey: name) ? url(name) as? T : nil
+        }
         return try attributes.decodeIfPresent(type, forKey: name)
     }
 
-    /// Decodes the target of a to-one relationship, and returns its index; nil if it is empty or its target is not included.
+    /// Decodes the target of a to-one relationship, and returns its index; nil if it is empty or its target is not
+    /// included.
     private func target<T: Decodable>(of relationship: RelationshipNode, _ models: DecodedModels<T>) throws -> Int? {
         guard let data = relationship.data, !data.isNull else { return nil }
         guard data.array == nil else { throw relationship.mismatch(T.self, "The relationship has several targets") }
@@ -93,12 +97,15 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     private func url(_ key: WireKey) throws -> URL {
         let text = try attributes.decode(String.self, forKey: key)
         guard let url = URL(string: text, relativeTo: pool.codec.baseURL) else {
-            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: [key], debugDescription: "The string is not a valid URL."))
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: [key], debugDescription: "The string is not a valid URL."))
         }
         return url.absoluteURL
     }
 
-    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws
+        -> KeyedDecodingContainer<Nested>
+    {
         try superDecoder(forKey: key).container(keyedBy: type)
     }
 
@@ -120,7 +127,8 @@ struct ResourceDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
 extension ResourceDecodingContainer {
     private func required(_ member: String?, _ name: String) throws -> String {
         if let member { return member }
-        throw DecodingError.keyNotFound(WireKey(name), DecodingError.Context(codingPath: [], debugDescription: "The resource lacks it."))
+        throw DecodingError.keyNotFound(
+            WireKey(name), DecodingError.Context(codingPath: [], debugDescription: "The resource lacks it."))
     }
 
     /// Decodes from the member's text, or from the number in it if the type requires a number.
@@ -132,7 +140,9 @@ extension ResourceDecodingContainer {
     }
 
     private func memberMismatch(_ type: any Any.Type, _ name: String) -> DecodingError {
-        .typeMismatch(type, DecodingError.Context(codingPath: [WireKey(name)], debugDescription: "'\(name)' is not a valid \(type)."))
+        .typeMismatch(
+            type,
+            DecodingError.Context(codingPath: [WireKey(name)], debugDescription: "'\(name)' is not a valid \(type)."))
     }
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
@@ -150,20 +160,48 @@ extension ResourceDecodingContainer {
 
 extension ResourceDecodingContainer {
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try attributes.decode(type, forKey: wireKey(key)) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try attributes.decode(type, forKey: wireKey(key)) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try attributes.decode(type, forKey: wireKey(key)) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(key) { try attributes.decode(type, forKey: $0) } }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(key) { try attributes.decode(type, forKey: $0) } }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        try attributes.decode(type, forKey: wireKey(key))
+    }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+        try attributes.decode(type, forKey: wireKey(key))
+    }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+        try integer(key) { try attributes.decode(type, forKey: $0) }
+    }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try attributes.decodeIfPresent(type, forKey: wireKey(key))

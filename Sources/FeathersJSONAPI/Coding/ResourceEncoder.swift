@@ -35,7 +35,8 @@ private struct ResourceEncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { attributes.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(ResourceEncodingContainer<Key>(attributes: attributes.container(keyedBy: WireKey.self), resource: resource))
+        KeyedEncodingContainer(
+            ResourceEncodingContainer<Key>(attributes: attributes.container(keyedBy: WireKey.self), resource: resource))
     }
 
     // A model without a keyed container cannot be a resource; the JSON encoder reports the error.
@@ -77,14 +78,19 @@ private struct ResourceEncodingContainer<Key: CodingKey>: KeyedEncodingContainer
         // A property that is not optional is empty if the resource had no meta.
         case let meta as JSONAPIMeta: resource.meta = meta.json.isEmpty ? nil : meta.json
         case is JSONAPILinks: break
-        case let related as any RelationshipWriting: try setRelationship(name) { () throws(JSONAPIError) in try related.relationship() }
+        case let related as any RelationshipWriting:
+            try setRelationship(name) { () throws(JSONAPIError) in try related.relationship() }
         case let related as any JSONAPIRelatable:
-            try setRelationship(name) { () throws(JSONAPIError) in JSONAPIRelationship(.one(try related.requiredIdentifier())) }
+            try setRelationship(name) { () throws(JSONAPIError) in
+                JSONAPIRelationship(.one(try related.requiredIdentifier()))
+            }
         default: try attributes.encode(value, forKey: name)
         }
     }
 
-    private func setRelationship(_ key: WireKey, _ make: () throws(JSONAPIError) -> JSONAPIRelationship) throws(JSONAPIError) {
+    private func setRelationship(_ key: WireKey, _ make: () throws(JSONAPIError) -> JSONAPIRelationship)
+        throws(JSONAPIError)
+    {
         do {
             resource.relationships[key.stringValue] = try make()
         } catch {
@@ -102,9 +108,13 @@ private struct ResourceEncodingContainer<Key: CodingKey>: KeyedEncodingContainer
         }
     }
 
-    mutating func encodeNil(forKey key: Key) throws { if let name = fieldKey(key) { try attributes.encodeNil(forKey: name) } }
+    mutating func encodeNil(forKey key: Key) throws {
+        if let name = fieldKey(key) { try attributes.encodeNil(forKey: name) }
+    }
 
-    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
+    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key)
+        -> KeyedEncodingContainer<Nested>
+    {
         attributes.nestedContainer(keyedBy: type, forKey: wireKey(key))
     }
 
@@ -118,26 +128,56 @@ private struct ResourceEncodingContainer<Key: CodingKey>: KeyedEncodingContainer
     // The other primitive types differ only in their types.
 
     mutating func encode(_ value: Bool, forKey key: Key) throws { try encode(key) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: Double, forKey key: Key) throws { try encode(key) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: Float, forKey key: Key) throws { try encode(key) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: Int, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: Int8, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: Int16, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: Int32, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: Int64, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: UInt, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: UInt8, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: UInt16, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: UInt32, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
-    mutating func encode(_ value: UInt64, forKey key: Key) throws { try encode(key, value) { try $0.encode(value, forKey: $1) } }
+    mutating func encode(_ value: Double, forKey key: Key) throws {
+        try encode(key) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: Float, forKey key: Key) throws {
+        try encode(key) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: Int, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: Int8, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: Int16, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: Int32, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: Int64, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: UInt, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: UInt8, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: UInt16, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: UInt32, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
+    mutating func encode(_ value: UInt64, forKey key: Key) throws {
+        try encode(key, value) { try $0.encode(value, forKey: $1) }
+    }
 
-    private mutating func encode(_ key: Key, _ write: (inout KeyedEncodingContainer<WireKey>, WireKey) throws -> Void) rethrows {
+    private mutating func encode(_ key: Key, _ write: (inout KeyedEncodingContainer<WireKey>, WireKey) throws -> Void)
+        rethrows
+    {
         if let name = fieldKey(key) { try write(&attributes, name) }
     }
 
     private mutating func encode(
         _ key: Key, _ id: some BinaryInteger, _ write: (inout KeyedEncodingContainer<WireKey>, WireKey) throws -> Void
     ) rethrows {
-        if let name = fieldKey(key) { try write(&attributes, name) } else if key.stringValue == "id" { resource.id = String(id) }
+        if let name = fieldKey(key) {
+            try write(&attributes, name)
+        } else if key.stringValue == "id" {
+            resource.id = String(id)
+        }
     }
 }

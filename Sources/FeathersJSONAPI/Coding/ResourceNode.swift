@@ -55,7 +55,9 @@ final class RelationshipNode: Decoder {
             throw mismatch(type, "The relationship has no target")
         }
         let position = pool.position(of: data)
-        return try ResourceNode(position.map { pool.resources[$0] } ?? ResourceSource(JSONAPIResource(identifier)), pool: pool).container(
+        return try ResourceNode(
+            position.map { pool.resources[$0] } ?? ResourceSource(JSONAPIResource(identifier)), pool: pool
+        ).container(
             keyedBy: type)
     }
 
@@ -64,10 +66,12 @@ final class RelationshipNode: Decoder {
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        throw mismatch(Any.self, "A relationship can be decoded only into a model, an array of models, 'ToMany', or 'ToOne'")
+        throw mismatch(
+            Any.self, "A relationship can be decoded only into a model, an array of models, 'ToMany', or 'ToOne'")
     }
 
-    /// Returns the identifiers of a to-many relationship; nil without linkage. Some servers write null for an empty relationship.
+    /// Returns the identifiers of a to-many relationship; nil without linkage. Some servers write null for an empty
+    /// relationship.
     func elements(for type: any Any.Type) throws -> [JSONValue]? {
         guard let data else { return nil }
         if data.isNull { return [] }
@@ -78,14 +82,17 @@ final class RelationshipNode: Decoder {
     func models<Model: Decodable>(of type: Model.Type) -> DecodedModels<Model> { pool.models(of: type) }
 
     /// Decodes the target of an identifier; nil if the target is not included or a cycle is cut.
-    /// If `orIdentifier` is true, a missing target is decoded from its identifier, provided that the type needs no more than that.
+    /// If `orIdentifier` is true, a missing target is decoded from its identifier, provided that the type needs no more
+    /// than that.
     /// - Returns: The index of the model, as ``DecodedModels`` describes it.
     func related<Model: Decodable>(
         _ models: DecodedModels<Model>, _ identifier: JSONValue, orIdentifier: Bool = true
     ) throws -> Int? {
         if let expected = models.resourceType, identifier["type"]?.string?.isExactly(expected) != true { return nil }
         do {
-            if let position = pool.position(of: identifier), let index = try pool.decodeRelated(models, at: position) { return index }
+            if let position = pool.position(of: identifier), let index = try pool.decodeRelated(models, at: position) {
+                return index
+            }
         } catch is JSONAPIUnknownType {
             return nil
         }

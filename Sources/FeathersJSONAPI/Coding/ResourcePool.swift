@@ -20,18 +20,19 @@ final class ResourcePool {
     private var depth = 0
     /// The depth of the outermost resource at which a cycle has been cut since the last reset.
     private var outermostCut = Int.max
-    /// Forget the stored models that contain themselves: how far these go depends on where they are reached from, and so may differ for the next
-    /// primary resource.
+    /// Forget the stored models that contain themselves: how far these go depends on where they are reached from, and
+    /// so may differ for the next primary resource.
     private var forgetCycles: [() -> Void] = []
-    /// The number of nested resources that may still be decoded. Models that refer to each other in cycles could request any number.
+    /// The number of nested resources that may still be decoded. Models that refer to each other in cycles could
+    /// request any number.
     private var remaining: Int
 
     /// The ``DecodedModels`` of each type.
     private var models: [ObjectIdentifier: AnyObject] = [:]
     private var wireNames: [String: WireKey] = [:]
 
-    /// - Parameter include: The paths of the relationships whose targets are decoded, with everything that these targets refer to among
-    ///   themselves; nil for all relationships.
+    /// - Parameter include: The paths of the relationships whose targets are decoded, with everything that these
+    ///   targets refer to among themselves; nil for all relationships.
     init(_ document: DocumentSource, codec: JSONAPICodec, including include: IncludePaths? = nil) {
         self.codec = codec
         self.document = document
@@ -47,7 +48,8 @@ final class ResourcePool {
         }
     }
 
-    /// Marks the targets of paths. All resources at the end of a path go on together, so that cycles take no longer than the paths are.
+    /// Marks the targets of paths. All resources at the end of a path go on together, so that cycles take no longer
+    /// than the paths are.
     private func mark(_ isIncluded: inout [Bool], along include: IncludePaths, from positions: Set<Int>) {
         for (name, rest) in include.children {
             var targets: Set<Int> = []
@@ -60,7 +62,8 @@ final class ResourcePool {
         }
     }
 
-    /// The position of the resource with an identifier; nil if the document does not have it, or the call did not include it.
+    /// The position of the resource with an identifier; nil if the document does not have it, or the call did not
+    /// include it.
     func position(of identifier: JSONValue) -> Int? {
         guard let position = index.position(of: identifier) else { return nil }
         return isIncluded.map { $0[position] } ?? true ? position : nil
@@ -89,13 +92,15 @@ final class ResourcePool {
     }
 
     /// Decodes a resource into a model.
-    /// - Throws: ``JSONAPIError`` with the location in the document, ``JSONAPIUnknownType``, or any error from the model's `init(from:)`.
+    /// - Throws: ``JSONAPIError`` with the location in the document, ``JSONAPIUnknownType``, or any error from the
+    ///   model's `init(from:)`.
     private func decode<Model: Decodable>(_ models: DecodedModels<Model>, at position: Int) throws -> Model {
         let resource = resources[position]
         if let expected = models.resourceType, expected != resource.type {
             throw JSONAPIError(
                 pointer(to: position).appending("type"),
-                "A resource of type '\(resource.type)' cannot be decoded as \(Model.self), which requires the type '\(expected)'")
+                "A resource of type '\(resource.type)' cannot be decoded as \(Model.self), which requires the type '\(expected)'"
+            )
         }
         depths[position] = depth
         depth += 1
@@ -111,7 +116,8 @@ final class ResourcePool {
     }
 
     /// Decodes a resource inside another one.
-    /// - Returns: The index of the model, as ``DecodedModels`` describes it; nil if the resource itself is already being decoded.
+    /// - Returns: The index of the model, as ``DecodedModels`` describes it; nil if the resource itself is already
+    ///   being decoded.
     func decodeRelated<Model: Decodable>(_ models: DecodedModels<Model>, at position: Int) throws -> Int? {
         if depths[position] >= 0 {
             outermostCut = min(outermostCut, depths[position])
@@ -123,12 +129,14 @@ final class ResourcePool {
             return known
         }
         guard depth < codec.maximumNesting else {
-            throw JSONAPIError(pointer(to: position), "Resources are nested more than \(codec.maximumNesting) levels deep")
+            throw JSONAPIError(
+                pointer(to: position), "Resources are nested more than \(codec.maximumNesting) levels deep")
         }
         guard remaining > 0 else {
             throw JSONAPIError(
                 pointer(to: position),
-                "The resources refer to each other in too many ways to be decoded as nested models; use identifiers instead")
+                "The resources refer to each other in too many ways to be decoded as nested models; use identifiers instead"
+            )
         }
         remaining -= 1
         let cutBefore = outermostCut
@@ -166,15 +174,17 @@ final class ResourcePool {
             return try decode(models, at: position)
         } catch let unknown as JSONAPIUnknownType {
             throw JSONAPIError(
-                pointer(to: position).appending("type"), "\(Model.self) has no model for resources of type '\(unknown.type)'")
+                pointer(to: position).appending("type"),
+                "\(Model.self) has no model for resources of type '\(unknown.type)'")
         }
     }
 }
 
 /// The models of one type that have been decoded from a pool's resources, and what is known about the type.
 ///
-/// Decoding returns the index of a model here, because each generic function that returns an optional model looks up the metadata of its type,
-/// which together took a tenth of the decoding. An index is valid until the next model is decoded.
+/// Decoding returns the index of a model here, because each generic function that returns an optional model looks up
+/// the metadata of its type, which together took a tenth of the decoding. An index is valid until the next model is
+/// decoded.
 final class DecodedModels<Model: Decodable> {
     /// The type of the resources that the models are decoded from; nil if any will do.
     let resourceType = (Model.self as? any JSONAPIModel.Type)?.type
@@ -226,7 +236,8 @@ extension JSONAPIError {
             let path = context.codingPath + (missing.map { [$0] } ?? [])
             guard let first = path.first?.stringValue else { return pointer }
             if first == "id" || first == "lid" || first == "type" { return pointer.appending(path) }
-            return pointer.appending(resource.relationships?[first] != nil ? "relationships" : "attributes").appending(path)
+            return pointer.appending(resource.relationships?[first] != nil ? "relationships" : "attributes").appending(
+                path)
         }
         switch error {
         case .keyNotFound(let key, let context): self.init(place(context, key), "'\(key.stringValue)' is missing")

@@ -3,8 +3,8 @@ import FeathersJSON
 
 /// A resource to decode.
 ///
-/// Only the members that identify the resource are read immediately. Most models need neither its links nor its meta. A class, since copies of a structure with this many
-/// references took a tenth of the decoding.
+/// Only the members that identify the resource are read immediately. Most models need neither its links nor its meta. A
+/// class, since copies of a structure with this many references took a tenth of the decoding.
 final class ResourceSource: Sendable {
     let type: String
     let id: String?
@@ -78,7 +78,9 @@ struct DocumentSource: Sendable {
         case .array(let elements):
             shape = .many
             resources.reserveCapacity(elements.count + (members["included"]?.array?.count ?? 0))
-            for element in elements { resources.append(try ResourceSource(reading: element, at: .data.appending(resources.count))) }
+            for element in elements {
+                resources.append(try ResourceSource(reading: element, at: .data.appending(resources.count)))
+            }
         case .object:
             shape = .one
             resources.append(try ResourceSource(reading: data, at: .data))

@@ -22,13 +22,17 @@ struct DocumentValidator {
 
     mutating func checkDocument(_ json: JSONValue) {
         let place = Place(json: json, pointer: .root)
-        guard let document = object(place, "a document", of: ["data", "errors", "meta", "jsonapi", "links", "included"]) else { return }
+        guard
+            let document = object(place, "a document", of: ["data", "errors", "meta", "jsonapi", "links", "included"])
+        else { return }
         require(["data", "errors", "meta"], in: document, "A document")
         if document["data"] != nil, let errors = document["errors"] {
             report(errors.pointer, "'data' and 'errors' must not appear in the same document")
         }
         if document["data"] == nil {
-            if document["included"] != nil { report(.included, "'included' must not appear in a document without 'data'") }
+            if document["included"] != nil {
+                report(.included, "'included' must not appear in a document without 'data'")
+            }
             let isRequest = role != .response && role != .sparseResponse
             if isRequest, document["atomic:operations"] == nil { report(.data, "The request must have 'data'") }
         }
@@ -43,17 +47,20 @@ struct DocumentValidator {
 
     // MARK: Members of all objects
 
-    private mutating func report(_ pointer: JSONPointer, _ message: String) { violations.append(JSONAPIError(pointer, message)) }
+    private mutating func report(_ pointer: JSONPointer, _ message: String) {
+        violations.append(JSONAPIError(pointer, message))
+    }
 
-    /// Returns a value that is an object. Reports any other, and members that are not among `names`, except for those of extensions and those
-    /// that readers ignore.
+    /// Returns a value that is an object. Reports any other, and members that are not among `names`, except for those
+    /// of extensions and those that readers ignore.
     private mutating func object(_ place: Place?, _ what: String, of names: Set<String>? = nil) -> Place? {
         guard let place else { return nil }
         guard place.json.object != nil else {
             report(place.pointer, "\(what.prefix(1).uppercased())\(what.dropFirst()) must be an object")
             return nil
         }
-        for name in place.keys where names?.contains(name) == false && !MemberName.isExtension(name) && !MemberName.isAtMember(name) {
+        for name in place.keys
+        where names?.contains(name) == false && !MemberName.isExtension(name) && !MemberName.isAtMember(name) {
             report(place.pointer.appending(name), "'\(name)' is not a member of \(what)")
         }
         return place
@@ -97,7 +104,8 @@ struct DocumentValidator {
     private mutating func checkImplementation(_ place: Place?) {
         guard let jsonapi = object(place, "'jsonapi'", of: ["version", "ext", "profile", "meta"]) else { return }
         checkStrings("version", in: jsonapi)
-        for uri in elements(jsonapi["ext"]) + elements(jsonapi["profile"]) where uri.json.string.map(LinkSyntax.isURI) != true {
+        for uri in elements(jsonapi["ext"]) + elements(jsonapi["profile"])
+        where uri.json.string.map(LinkSyntax.isURI) != true {
             report(uri.pointer, "'ext' and 'profile' must contain only URLs, as strings")
         }
         checkCommon(jsonapi)
@@ -107,7 +115,8 @@ struct DocumentValidator {
 // MARK: Resources and identifiers
 
 extension DocumentValidator {
-    /// Checks primary data, or the data of an operation, whose role is the one that it would have in a separate request.
+    /// Checks primary data, or the data of an operation, whose role is the one that it would have in a separate
+    /// request.
     private mutating func checkData(_ place: Place?, as role: JSONAPIDocument.Role) {
         guard let place else { return }
         let documentRole = self.role
@@ -145,7 +154,8 @@ extension DocumentValidator {
         checkCommon(resource)
     }
 
-    private mutating func checkIdentifier(_ place: Place?, _ what: String = "an identifier", also name: String = "meta") {
+    private mutating func checkIdentifier(_ place: Place?, _ what: String = "an identifier", also name: String = "meta")
+    {
         guard let identifier = object(place, what, of: ["type", "id", "lid", "meta", name]) else { return }
         checkIdentity(of: identifier)
         if identifier["id"] == nil, identifier["lid"] == nil {
@@ -193,9 +203,12 @@ extension DocumentValidator {
             if link["href"] == nil { report(place.pointer.appending("href"), "'href' is missing") }
             checkStrings("href", "rel", "title", "type", in: link)
             checkURL(link["href"])
-            checkSyntax(link["rel"], "'rel' must be a link relation type, such as 'next', or a URL", LinkSyntax.isRelationType)
+            checkSyntax(
+                link["rel"], "'rel' must be a link relation type, such as 'next', or a URL", LinkSyntax.isRelationType)
             if let description = link["describedby"] { checkLink(description) }
-            if let languages = link["hreflang"], !languages.json.elements.allSatisfy({ $0.string.map(LinkSyntax.isLanguageTag) ?? false }) {
+            if let languages = link["hreflang"],
+                !languages.json.elements.allSatisfy({ $0.string.map(LinkSyntax.isLanguageTag) ?? false })
+            {
                 report(languages.pointer, "'hreflang' must be a language tag, such as 'en', or an array of them")
             }
             checkCommon(link)
@@ -224,7 +237,8 @@ extension DocumentValidator {
 extension DocumentValidator {
     private mutating func checkAtomicMembers(of document: Place) {
         let names = ["atomic:operations", "atomic:results"].filter { document[$0] != nil }
-        for name in ["data", "included", "errors"] + names.dropFirst() where names.first != nil && document[name] != nil {
+        for name in ["data", "included", "errors"] + names.dropFirst() where names.first != nil && document[name] != nil
+        {
             report(.root.appending(name), "'\(name)' must not appear alongside '\(names[0])'")
         }
         if let operations = document["atomic:operations"], operations.json == [] {
@@ -256,7 +270,8 @@ extension DocumentValidator {
 
     private func role(of operation: Place) -> JSONAPIDocument.Role {
         let isRelationship =
-            operation["ref"]?["relationship"] != nil || operation["href"]?.json.string?.contains("/relationships/") == true
+            operation["ref"]?["relationship"] != nil
+            || operation["href"]?.json.string?.contains("/relationships/") == true
         if isRelationship { return .relationship }
         // A resource that an earlier operation creates is identified by its local id.
         let data = operation["data"]
@@ -267,7 +282,8 @@ extension DocumentValidator {
 // MARK: Compound documents
 
 extension DocumentValidator {
-    /// Checks that each resource appears only once, and that linkage leads from the primary data to each included resource.
+    /// Checks that each resource appears only once, and that linkage leads from the primary data to each included
+    /// resource.
     private mutating func checkCompound(_ document: Place) {
         let primary = document["data"].map { $0.json.array == nil ? [$0] : elements($0) } ?? []
         let included = document["included"]?.json.array == nil ? [] : elements(document["included"])
@@ -285,11 +301,15 @@ extension DocumentValidator {
         while let resource = pending.popLast() {
             // Identifiers are also primary data, and lead to the resources they name.
             var targets = [resource]
-            for (_, relationship) in resource["relationships"]?.object ?? [:] { targets += relationship["data"]?.elements ?? [] }
+            for (_, relationship) in resource["relationships"]?.object ?? [:] {
+                targets += relationship["data"]?.elements ?? []
+            }
             pending += targets.compactMap { ResourceKey(reading: $0).flatMap { unreached.removeValue(forKey: $0) } }
                 .map { included[$0].json }
         }
-        for index in unreached.values.sorted() { report(included[index].pointer, "Nothing in the document links to this resource") }
+        for index in unreached.values.sorted() {
+            report(included[index].pointer, "Nothing in the document links to this resource")
+        }
     }
 }
 

@@ -52,7 +52,8 @@ public struct JSONAPIDocument: Hashable, Sendable {
 
     /// Creates a document without checking it; to check it, see ``violations(as:)``.
     public init(
-        data: Data? = nil, included: [JSONAPIResource]? = nil, errors: [JSONAPIErrorObject]? = nil, meta: JSONObject? = nil,
+        data: Data? = nil, included: [JSONAPIResource]? = nil, errors: [JSONAPIErrorObject]? = nil,
+        meta: JSONObject? = nil,
         links: JSONAPILinks = JSONAPILinks(), jsonapi: JSONObject? = nil, extensionMembers: JSONObject = [:]
     ) {
         self.data = data
@@ -79,18 +80,20 @@ public struct JSONAPIDocument: Hashable, Sendable {
 extension JSONAPIDocument {
     /// Reads a document from JSON.
     ///
-    /// Reading is lenient, as the specification requires: it ignores unknown members, members with a value of the wrong kind, and included
-    /// resources without a type. ``violations(in:as:)`` reports all of them.
-    /// - Throws: ``JSONAPIError`` if the document lacks all of `data`, `errors`, `meta`, and members of extensions, or if the primary data are
-    ///   not resources.
+    /// Reading is lenient, as the specification requires: it ignores unknown members, members with a value of the wrong
+    /// kind, and included resources without a type. ``violations(in:as:)`` reports all of them.
+    /// - Throws: ``JSONAPIError`` if the document lacks all of `data`, `errors`, `meta`, and members of extensions, or
+    ///   if the primary data are not resources.
     public init(_ json: JSONValue) throws(JSONAPIError) {
         guard case .object(let object) = json else { throw JSONAPIError(.root, "A document must be an object") }
         self.init()
         for (name, value) in object {
             switch name {
             case "data": data = try Data(reading: value)
-            case "included": included = value.array.map { $0.compactMap { try? JSONAPIResource(reading: $0, at: .root) } }
-            case "errors": errors = value.array.map { $0.compactMap { $0.object.map(JSONAPIErrorObject.init(reading:)) } }
+            case "included":
+                included = value.array.map { $0.compactMap { try? JSONAPIResource(reading: $0, at: .root) } }
+            case "errors":
+                errors = value.array.map { $0.compactMap { $0.object.map(JSONAPIErrorObject.init(reading:)) } }
             case "meta": meta = value.object
             case "links": links = JSONAPILinks(reading: value)
             case "jsonapi": jsonapi = value.object

@@ -44,7 +44,9 @@ public struct JSONAPIErrorObject: Hashable, Sendable {
 
     /// The error as JSON.
     public var json: JSONValue {
-        var json = JSONObject(texts: [("id", id), ("status", status), ("code", code), ("title", title), ("detail", detail)])
+        var json = JSONObject(texts: [
+            ("id", id), ("status", status), ("code", code), ("title", title), ("detail", detail),
+        ])
         json["source"] = source.map {
             .object(JSONObject(texts: [("pointer", $0.pointer), ("parameter", $0.parameter), ("header", $0.header)]))
         }
@@ -60,7 +62,9 @@ public struct JSONAPIErrorObject: Hashable, Sendable {
 
     /// The index of the operation that caused the error; nil if the error's pointer does not point to an operation.
     public var operationIndex: Int? {
-        guard let tokens = source?.pointer.flatMap(JSONPointer.init)?.tokens, tokens.first == "atomic:operations" else { return nil }
+        guard let tokens = source?.pointer.flatMap(JSONPointer.init)?.tokens, tokens.first == "atomic:operations" else {
+            return nil
+        }
         return tokens.dropFirst().first.flatMap { Int($0) }
     }
 

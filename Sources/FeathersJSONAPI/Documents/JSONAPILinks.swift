@@ -80,13 +80,16 @@ extension JSONObject {
 extension URL {
     /// Creates the URL of a link, which may be relative.
     ///
-    /// Servers write `?page[number]=2` unencoded. Foundation rejects the brackets, or encodes them together with the `%` of existing escapes.
-    /// This initializer encodes only the characters that a URL cannot contain, and encodes nothing twice (RFC 3986, section 2).
+    /// Servers write `?page[number]=2` unencoded. Foundation rejects the brackets, or encodes them together with the
+    /// `%` of existing escapes. This initializer encodes only the characters that a URL cannot contain, and encodes
+    /// nothing twice (RFC 3986, section 2).
     init?(link: String, relativeTo base: URL?) {
         let bytes = Array(link.utf8)
         let query = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
         let digits = Array("0123456789ABCDEF".utf8)
-        func isHexDigit(_ index: Int) -> Bool { index < bytes.count && Character(Unicode.Scalar(bytes[index])).isHexDigit }
+        func isHexDigit(_ index: Int) -> Bool {
+            index < bytes.count && Character(Unicode.Scalar(bytes[index])).isHexDigit
+        }
         var text: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
             let isKept =
@@ -96,9 +99,15 @@ extension URL {
                 case UInt8(ascii: "%"): isHexDigit(index + 1) && isHexDigit(index + 2)
                 default: MemberName.isLetterOrDigit(byte) || "-._~:/?#@!$&'()*+,;=".utf8.contains(byte)
                 }
-            if isKept { text.append(byte) } else { text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+            if isKept {
+                text.append(byte)
+            } else {
+                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
         }
-        guard let url = URL(string: String(decoding: text, as: UTF8.self), relativeTo: base)?.absoluteURL else { return nil }
+        guard let url = URL(string: String(decoding: text, as: UTF8.self), relativeTo: base)?.absoluteURL else {
+            return nil
+        }
         self = url
     }
 }

@@ -41,7 +41,8 @@ public enum JSONAPILinkage: Hashable, Sendable {
 
 /// A relationship of a resource.
 public struct JSONAPIRelationship: Hashable, Sendable {
-    /// The contents of the relationship; nil if the document does not state them, which differs from ``JSONAPILinkage/null``.
+    /// The contents of the relationship; nil if the document does not state them, which differs from
+    /// ``JSONAPILinkage/null``.
     public var linkage: JSONAPILinkage?
     /// The relationship's links: `self` for the relationship, `related` for its targets.
     public var links: JSONAPILinks
@@ -60,7 +61,8 @@ public struct JSONAPIRelationship: Hashable, Sendable {
 
     init(reading json: JSONObject) {
         self.init(
-            json["data"].flatMap(JSONAPILinkage.init(reading:)), links: JSONAPILinks(reading: json["links"]), meta: json["meta"]?.object)
+            json["data"].flatMap(JSONAPILinkage.init(reading:)), links: JSONAPILinks(reading: json["links"]),
+            meta: json["meta"]?.object)
         for (name, value) in json where MemberName.isExtension(name) { extensionMembers[name] = value }
     }
 

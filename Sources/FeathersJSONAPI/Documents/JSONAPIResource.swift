@@ -24,7 +24,8 @@ public struct JSONAPIResource: Hashable, Sendable {
     /// Creates a resource without checking it; to check it, see ``JSONAPIDocument/violations(as:)``.
     public init(
         type: String, id: String? = nil, lid: String? = nil, attributes: JSONObject = [:],
-        relationships: JSONAPIRelationships = JSONAPIRelationships(), links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil
+        relationships: JSONAPIRelationships = JSONAPIRelationships(), links: JSONAPILinks = JSONAPILinks(),
+        meta: JSONObject? = nil
     ) {
         self.type = type
         self.id = id
@@ -170,7 +171,8 @@ extension JSONValue {
         case .string(let text): text
         case .integer(let integer): String(integer)
         // An integer beyond Int64.
-        case .number, .decimal: integer == nil && description.utf8.allSatisfy("-0123456789".utf8.contains) ? description : nil
+        case .number, .decimal:
+            integer == nil && description.utf8.allSatisfy("-0123456789".utf8.contains) ? description : nil
         default: nil
         }
     }

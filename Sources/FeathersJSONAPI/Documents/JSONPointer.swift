@@ -10,7 +10,8 @@ public struct JSONPointer: Hashable, Sendable {
     static let data = JSONPointer(checked: "/data")
     static let included = JSONPointer(checked: "/included")
 
-    /// Creates a pointer from text that is empty or starts with `/`, with `~` escaped as `~0` and `/` as `~1`; nil for any other text.
+    /// Creates a pointer from text that is empty or starts with `/`, with `~` escaped as `~0` and `/` as `~1`; nil for
+    /// any other text.
     public init?(_ text: String) {
         guard text.isEmpty || text.hasPrefix("/") else { return nil }
         let escapes = text.split(separator: "~", omittingEmptySubsequences: false).dropFirst()
@@ -58,8 +59,8 @@ extension JSONPointer: CustomStringConvertible { public var description: String 
 
 /// A problem in a JSON:API document, and its location.
 ///
-/// It is thrown for a document that cannot be read or written, and listed by ``JSONAPIDocument/violations(in:as:)`` for a violation of the
-/// specification. For an error sent by a server, see ``JSONAPIErrorObject``.
+/// It is thrown for a document that cannot be read or written, and listed by ``JSONAPIDocument/violations(in:as:)`` for
+/// a violation of the specification. For an error sent by a server, see ``JSONAPIErrorObject``.
 public struct JSONAPIError: Error, Hashable, Sendable {
     /// The location in the document, which may be that of a missing member.
     public let pointer: JSONPointer

@@ -10,14 +10,18 @@ enum LinkSyntax {
             text.utf8.count(where: { $0 == UInt8(ascii: "#") }) <= 1
         else { return false }
         // A colon in the first segment ends a scheme.
-        guard hasScheme(text), let scheme = text.split(separator: ":", omittingEmptySubsequences: false).first else { return true }
-        return scheme.first?.isLetter == true && scheme.utf8.allSatisfy { MemberName.isLetterOrDigit($0) || "+-.".utf8.contains($0) }
+        guard hasScheme(text), let scheme = text.split(separator: ":", omittingEmptySubsequences: false).first else {
+            return true
+        }
+        return scheme.first?.isLetter == true
+            && scheme.utf8.allSatisfy { MemberName.isLetterOrDigit($0) || "+-.".utf8.contains($0) }
     }
 
     /// Returns whether a text is a URI (RFC 3986, section 3), which begins with a scheme.
     static func isURI(_ text: String) -> Bool { isReference(text) && hasScheme(text) }
 
-    /// Returns whether a text is a link relation type (RFC 8288, section 3.3): a registered name, such as `next`, or a URI.
+    /// Returns whether a text is a link relation type (RFC 8288, section 3.3): a registered name, such as `next`, or a
+    /// URI.
     static func isRelationType(_ text: String) -> Bool {
         guard let first = text.utf8.first, isLowercase(first) else { return isURI(text) }
         return isURI(text) || text.utf8.allSatisfy { isLowercase($0) || isDigit($0) || ".-".utf8.contains($0) }
@@ -30,8 +34,12 @@ enum LinkSyntax {
             && parts.allSatisfy { (1...8).contains($0.count) && $0.allSatisfy(MemberName.isLetterOrDigit) }
     }
 
-    private static func hasScheme(_ text: String) -> Bool { text.utf8.first { ":/?#".utf8.contains($0) } == UInt8(ascii: ":") }
+    private static func hasScheme(_ text: String) -> Bool {
+        text.utf8.first { ":/?#".utf8.contains($0) } == UInt8(ascii: ":")
+    }
     private static func isLowercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-    private static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20) }
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+    }
 }

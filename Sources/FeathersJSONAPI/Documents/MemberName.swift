@@ -11,7 +11,8 @@ enum MemberName {
     static func isExtension(_ name: some StringProtocol) -> Bool {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let namespace = name[..<colon]
-        return !namespace.isEmpty && namespace.utf8.allSatisfy(isLetterOrDigit) && isAllowed(name[name.index(after: colon)...])
+        return !namespace.isEmpty && namespace.utf8.allSatisfy(isLetterOrDigit)
+            && isAllowed(name[name.index(after: colon)...])
     }
 
     /// Returns whether readers ignore a name everywhere.
@@ -19,8 +20,8 @@ enum MemberName {
 
     /// Returns whether a request may have a query parameter with this name.
     ///
-    /// The specification allows its own families, those of extensions, and names chosen by an implementation that contain a character other
-    /// than a to z.
+    /// The specification allows its own families, those of extensions, and names chosen by an implementation that
+    /// contain a character other than a to z.
     static func isAllowedParameter(_ name: String) -> Bool {
         let base = name.prefix { $0 != "[" }
         guard areKeys(name[base.endIndex...]) else { return false }
@@ -41,6 +42,7 @@ enum MemberName {
     }
 
     static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 }

@@ -24,8 +24,9 @@ public protocol JSONAPIRelatable: Codable, Sendable {
 /// }
 /// ```
 ///
-/// A property's type determines its role: ``ToOne``, ``ToMany``, models, and arrays of models are relationships; ``JSONAPILinks`` and
-/// ``JSONAPIMeta`` hold the resource's links and meta; `lid` is the local id; any other type is an attribute. Coding keys rename properties.
+/// A property's type determines its role: ``ToOne``, ``ToMany``, models, and arrays of models are relationships;
+/// ``JSONAPILinks`` and ``JSONAPIMeta`` hold the resource's links and meta; `lid` is the local id; any other type is an
+/// attribute. Coding keys rename properties.
 public protocol JSONAPIModel: JSONAPIRelatable {
     /// The type of the id: a string, an integer, or a UUID, or an optional of one of them.
     associatedtype ID: JSONAPIModelID
@@ -59,7 +60,9 @@ public protocol JSONAPIModelID: Codable, Sendable {
     var jsonAPIText: String? { get }
 }
 
-extension JSONAPIModelID where Self: ServiceIDConvertible { public var jsonAPIText: String? { (try? serviceID)?.description } }
+extension JSONAPIModelID where Self: ServiceIDConvertible {
+    public var jsonAPIText: String? { (try? serviceID)?.description }
+}
 extension String: JSONAPIModelID {}
 extension Int: JSONAPIModelID {}
 extension Int32: JSONAPIModelID {}
@@ -81,7 +84,9 @@ public struct JSONAPIMeta: Hashable, Sendable {
 
     /// Decodes the meta into your own type.
     /// - Throws: `DecodingError`, or any error from the type's `init(from:)`.
-    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, with coding: CodingOptions = CodingOptions()) throws -> Value {
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, with coding: CodingOptions = CodingOptions())
+        throws -> Value
+    {
         try coding.decode(type, from: .object(json))
     }
 }

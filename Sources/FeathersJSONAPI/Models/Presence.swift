@@ -1,6 +1,7 @@
 public import FeathersCore
 
-// Synthesized conformances call these instead of the core's method for any value, since they are more specialized: the null of a relationship empties it.
+// Synthesized conformances call these instead of the core's method for any value, since they are more specialized: the
+// null of a relationship empties it.
 
 extension KeyedEncodingContainer {
     /// Encodes a relationship, unless it is absent. Null empties it.
@@ -24,7 +25,9 @@ extension KeyedEncodingContainer {
     }
 
     /// - Parameter empty: An empty relationship: null to one resource, `[]` to many (JSON:API 1.1, 5.2.4).
-    private mutating func encodeRelationship(_ presence: Presence<some Encodable>, empty: some Encodable, forKey key: Key) throws {
+    private mutating func encodeRelationship(
+        _ presence: Presence<some Encodable>, empty: some Encodable, forKey key: Key
+    ) throws {
         switch presence {
         case .absent: break
         case .null: try encode(empty, forKey: key)

@@ -3,7 +3,8 @@ import FeathersJSON
 
 /// A to-one relationship of a model: its linkage, and its target if included.
 public struct ToOne<Value: JSONAPIRelatable>: Sendable {
-    /// The linkage: ``JSONAPILinkage/one(_:)`` or ``JSONAPILinkage/null``; nil if the server sent none. A nil linkage is not written.
+    /// The linkage: ``JSONAPILinkage/one(_:)`` or ``JSONAPILinkage/null``; nil if the server sent none. A nil linkage
+    /// is not written.
     public var linkage: JSONAPILinkage?
     /// The target, in an array because models may refer to each other.
     private var loaded: [Value]
@@ -50,7 +51,8 @@ extension ToOne: Equatable where Value: Equatable {}
 extension ToOne: Hashable where Value: Hashable {}
 
 extension ToOne: Codable {
-    /// Reads a relationship from a document, or from a plain record: null, an identifier, or the target with its type and id.
+    /// Reads a relationship from a document, or from a plain record: null, an identifier, or the target with its type
+    /// and id.
     public init(from decoder: any Decoder) throws {
         if let node = decoder as? RelationshipNode {
             try self.init(node)
@@ -95,7 +97,10 @@ public struct ToMany<Value: JSONAPIRelatable>: Sendable {
         self.init(identifiers: identifiers.count == values.count ? identifiers : nil, values: values)
     }
 
-    init(identifiers: [JSONAPIIdentifier]?, values: [Value], links: JSONAPILinks = JSONAPILinks(), meta: JSONObject? = nil) {
+    init(
+        identifiers: [JSONAPIIdentifier]?, values: [Value], links: JSONAPILinks = JSONAPILinks(),
+        meta: JSONObject? = nil
+    ) {
         self.identifiers = identifiers
         self.values = values
         self.links = links
@@ -115,7 +120,8 @@ extension ToMany: Equatable where Value: Equatable {}
 extension ToMany: Hashable where Value: Hashable {}
 
 extension ToMany: Codable {
-    /// Reads a relationship from a document, or from a plain record: an array of identifiers, or of targets with types and ids.
+    /// Reads a relationship from a document, or from a plain record: an array of identifiers, or of targets with types
+    /// and ids.
     public init(from decoder: any Decoder) throws {
         if let node = decoder as? RelationshipNode {
             try self.init(node)
@@ -188,7 +194,9 @@ extension ToOne: RelationshipReading {
             linkage = data.array == nil ? JSONAPILinkage(reading: data) : nil
             guard let linkage else { throw node.mismatch(Self.self, "The relationship does not have a single target") }
             let models = node.models(of: Value.self)
-            if linkage != .null, let index = try node.related(models, data, orIdentifier: false) { value = models.values[index] }
+            if linkage != .null, let index = try node.related(models, data, orIdentifier: false) {
+                value = models.values[index]
+            }
         }
         self.init(linkage: linkage, value: value, links: node.links, meta: node.meta)
     }
@@ -203,7 +211,9 @@ extension ToMany: RelationshipReading {
         for element in elements {
             guard let identifier = JSONAPIIdentifier(reading: element) else { continue }
             identifiers.append(identifier)
-            if let index = try node.related(models, element, orIdentifier: false) { values.append(models.values[index]) }
+            if let index = try node.related(models, element, orIdentifier: false) {
+                values.append(models.values[index])
+            }
         }
         self.identifiers = identifiers
     }

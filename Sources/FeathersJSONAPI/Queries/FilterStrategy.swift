@@ -5,21 +5,28 @@ public struct FilterStrategy: Sendable {
     let items: @Sendable (JSONAPIFilter) throws -> [JSONAPIQueryItem]
 
     /// Creates a strategy for entire filters, including groups such as `$or`; see ``JSONAPIFilter/json``.
-    /// - Parameter items: A closure that returns the parameters. A `FeathersError` that it throws is passed on to the caller.
+    /// - Parameter items: A closure that returns the parameters. A `FeathersError` that it throws is passed on to the
+    ///   caller.
     public init(_ items: @escaping @Sendable (JSONAPIFilter) throws -> [JSONAPIQueryItem]) { self.items = items }
 
     /// Creates a strategy that maps each condition separately and rejects groups.
-    public static func conditions(_ item: @escaping @Sendable (JSONAPIFilter.Condition) throws -> [JSONAPIQueryItem]) -> FilterStrategy {
+    public static func conditions(_ item: @escaping @Sendable (JSONAPIFilter.Condition) throws -> [JSONAPIQueryItem])
+        -> FilterStrategy
+    {
         FilterStrategy { try $0.conditions().flatMap(item) }
     }
 
-    /// A strategy that writes `filter[name]=value`, and `filter[name]=a,b` for `$in`. Other conditions are rejected before the request is sent.
+    /// A strategy that writes `filter[name]=value`, and `filter[name]=a,b` for `$in`. Other conditions are rejected
+    /// before the request is sent.
     public static let equality = FilterStrategy.conditions { condition in
-        guard condition.operator == nil || condition.operator == "$in" else { throw condition.refusal(of: "filter[name]=value") }
+        guard condition.operator == nil || condition.operator == "$in" else {
+            throw condition.refusal(of: "filter[name]=value")
+        }
         return [JSONAPIQueryItem("filter[\(condition.field)]", try condition.text())]
     }
 
-    /// A strategy that writes `filter[name][gt]=value`, with the operator's name without its `$`. Equality has no operator.
+    /// A strategy that writes `filter[name][gt]=value`, with the operator's name without its `$`. Equality has no
+    /// operator.
     public static let operators = FilterStrategy.conditions { condition in
         let suffix = condition.operator.map { "[\($0.hasPrefix("$") ? String($0.dropFirst()) : $0)]" } ?? ""
         return [JSONAPIQueryItem("filter[\(condition.field)]\(suffix)", try condition.text())]
@@ -52,9 +59,13 @@ public struct JSONAPIFilter: Sendable {
             if name == "$and", let parts = value.array {
                 return try parts.flatMap { try conditions(in: $0.object ?? [:]) }
             }
-            guard !name.hasPrefix("$") else { throw FeathersError.unsendableQuery("this filter strategy does not support '\(name)'") }
+            guard !name.hasPrefix("$") else {
+                throw FeathersError.unsendableQuery("this filter strategy does not support '\(name)'")
+            }
             let field = keys.wirePath(of: name)
-            guard case .object(let operators) = value else { return [Condition(field: field, operator: nil, value: value)] }
+            guard case .object(let operators) = value else {
+                return [Condition(field: field, operator: nil, value: value)]
+            }
             return operators.map { Condition(field: field, operator: $0.key, value: $0.value) }
         }
     }
@@ -85,6 +96,7 @@ extension JSONAPIFilter.Condition {
     }
 
     fileprivate func refusal(of form: String) -> FeathersError {
-        .unsendableQuery("'\(self.operator ?? "")' on '\(field)' cannot be written as '\(form)'; use another filter strategy")
+        .unsendableQuery(
+            "'\(self.operator ?? "")' on '\(field)' cannot be written as '\(form)'; use another filter strategy")
     }
 }

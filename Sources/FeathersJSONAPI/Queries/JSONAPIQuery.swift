@@ -3,7 +3,8 @@ public import FeathersSupport
 
 /// Query options of JSON:API that Feathers doesn't have. Names are property names; paths follow relationships.
 extension Query where Model == JSONValue {
-    /// Includes the targets of relationships in addition to those named earlier: `.including("author", "comments.author")`.
+    /// Includes the targets of relationships in addition to those named earlier: `.including("author",
+    /// "comments.author")`.
     ///
     /// Call it without paths to include no targets, even if the server sends some by default.
     public func including(_ paths: String...) -> Query<JSONValue> {
@@ -15,7 +16,8 @@ extension Query where Model == JSONValue {
         Query().setting("$include", .array(paths.map(JSONValue.string)))
     }
 
-    /// Requests only these fields for resources of a type, given by its name in documents. An empty list requests no fields.
+    /// Requests only these fields for resources of a type, given by its name in documents. An empty list requests no
+    /// fields.
     ///
     /// To request fields of the service's own type, use `selecting`.
     public func fields(_ names: [String], of type: String) -> Query<JSONValue> {
@@ -23,7 +25,9 @@ extension Query where Model == JSONValue {
     }
 
     /// Sets a parameter of the `page` family: `.page("after", cursor)` is `page[after]`.
-    public func page(_ name: String, _ value: some QueryValue) -> Query<JSONValue> { setting(name, value.queryValue, in: "$page") }
+    public func page(_ name: String, _ value: some QueryValue) -> Query<JSONValue> {
+        setting(name, value.queryValue, in: "$page")
+    }
     /// Requests the resources that follow a cursor (`page[after]`).
     public func after(_ cursor: String) -> Query<JSONValue> { page("after", cursor) }
     /// Requests the resources that precede a cursor (`page[before]`).
@@ -31,8 +35,11 @@ extension Query where Model == JSONValue {
 
     /// Sets a parameter by its full name, for example that of a filter: `.parameter("filter[from]", "2024")`.
     ///
-    /// The name of a server's own parameter must contain a character other than a to z; see ``JSONAPIOptions/checksParameterNames``.
-    public func parameter(_ name: String, _ value: String) -> Query<JSONValue> { setting(name, .string(value), in: "$parameters") }
+    /// The name of a server's own parameter must contain a character other than a to z; see
+    /// ``JSONAPIOptions/checksParameterNames``.
+    public func parameter(_ name: String, _ value: String) -> Query<JSONValue> {
+        setting(name, .string(value), in: "$parameters")
+    }
 
     /// Requests the target of a link that the server sent, and ignores the rest of the query.
     ///
@@ -63,7 +70,9 @@ public struct JSONAPIQueryItem: Hashable, Sendable, SecretHiding {
 
     /// The encoded parameter. Commas in the value, which separate the elements of lists, are not encoded.
     var encoded: String {
-        let value = value.split(separator: ",", omittingEmptySubsequences: false).map { percentEncoded(component: String($0)) }
+        let value = value.split(separator: ",", omittingEmptySubsequences: false).map {
+            percentEncoded(component: String($0))
+        }
         return "\(percentEncoded(component: name))=\(value.joined(separator: ","))"
     }
 }
@@ -79,12 +88,18 @@ struct QueryItems {
         let json = query.json
         for (name, value) in json {
             switch name {
-            case "$include": items.append(JSONAPIQueryItem("include", try names(value, in: name).map(keys.wirePath).joined(separator: ",")))
+            case "$include":
+                items.append(
+                    JSONAPIQueryItem("include", try names(value, in: name).map(keys.wirePath).joined(separator: ",")))
             case "$select": items.append(try fields(value, of: type, in: name))
             case "$fields":
-                for (type, names) in try object(value, name) { items.append(try fields(names, of: type, in: "$fields.\(type)")) }
+                for (type, names) in try object(value, name) {
+                    items.append(try fields(names, of: type, in: "$fields.\(type)"))
+                }
             case "$sort":
-                let parts = try object(value, name).map { (($0.value.number ?? 1) < 0 ? "-" : "") + keys.wirePath(of: $0.key) }
+                let parts = try object(value, name).map {
+                    (($0.value.number ?? 1) < 0 ? "-" : "") + keys.wirePath(of: $0.key)
+                }
                 if !parts.isEmpty { items.append(JSONAPIQueryItem("sort", parts.joined(separator: ","))) }
             case "$limit", "$skip":
                 // Together they define one page, written at the first of them.
@@ -99,7 +114,8 @@ struct QueryItems {
                 for (name, value) in try object(value, name) {
                     guard !options.checksParameterNames || MemberName.isAllowedParameter(name) else {
                         throw FeathersError.unsendableQuery(
-                            "'\(name)' is not a valid parameter name; if the server requires it, set 'checksParameterNames' to false")
+                            "'\(name)' is not a valid parameter name; if the server requires it, set 'checksParameterNames' to false"
+                        )
                     }
                     items.append(JSONAPIQueryItem(name, value.string ?? value.description))
                 }
@@ -110,7 +126,8 @@ struct QueryItems {
         return items
     }
 
-    private func fields(_ value: JSONValue, of type: String, in name: String) throws(FeathersError) -> JSONAPIQueryItem {
+    private func fields(_ value: JSONValue, of type: String, in name: String) throws(FeathersError) -> JSONAPIQueryItem
+    {
         // Every resource has an id and a type; they are not fields.
         let names = try names(value, in: name).filter { $0 != "id" && $0 != "type" }.map(keys.wireName)
         return JSONAPIQueryItem("fields[\(type)]", names.joined(separator: ","))

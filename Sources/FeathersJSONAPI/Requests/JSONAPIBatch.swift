@@ -31,7 +31,8 @@ public struct JSONAPIBatch: Sendable {
     /// Removes a resource.
     public mutating func remove(_ identifier: JSONAPIIdentifier) { append(.remove(identifier)) }
 
-    /// Changes the relationship of a property: `.add` and `.remove` change a to-many relationship, `.update` replaces the contents of any.
+    /// Changes the relationship of a property: `.add` and `.remove` change a to-many relationship, `.update` replaces
+    /// the contents of any.
     public mutating func relationship(
         _ property: String, of identifier: JSONAPIIdentifier, _ code: JSONAPIOperation.Code, _ linkage: JSONAPILinkage
     ) {
@@ -86,7 +87,8 @@ public struct JSONAPIOperation: Hashable, Sendable {
         JSONAPIOperation(.remove, .ref(identifier, relationship: nil))
     }
 
-    /// Changes a relationship, given by its name in documents: `.add` and `.remove` change a to-many one, `.update` replaces the contents of any.
+    /// Changes a relationship, given by its name in documents: `.add` and `.remove` change a to-many one, `.update`
+    /// replaces the contents of any.
     public static func relationship(
         _ name: String, of identifier: JSONAPIIdentifier, _ code: Code, _ linkage: JSONAPILinkage
     ) -> JSONAPIOperation {
@@ -128,14 +130,16 @@ public struct JSONAPIOperationResult: Sendable {
 extension FeathersApp {
     /// Sends a batch of operations and returns their results in the same order.
     ///
-    /// The batch is a call of `runOperations` on the service at the path of the operations, and runs through its hooks. If an operation fails,
-    /// ``JSONAPIErrorObject/operationIndex`` in the error's ``FeathersError/jsonAPIErrors`` identifies it.
+    /// The batch is a call of `runOperations` on the service at the path of the operations, and runs through its hooks.
+    /// If an operation fails, ``JSONAPIErrorObject/operationIndex`` in the error's ``FeathersError/jsonAPIErrors``
+    /// identifies it.
     /// - Throws: `FeathersError.Code.methodNotAllowed` if the transport's options do not set a path for operations.
     @discardableResult
     public func send(_ batch: JSONAPIBatch, params: Params = Params()) async throws -> [JSONAPIOperationResult] {
         let path = transport?.component(JSONAPITransport.self)?.builder.options.operationsPath ?? "operations"
         let data: JSONValue = ["operations": .array(batch.operations.map(\.json))]
-        let results = try await service(path).call(JSONAPIMethod.runOperations.serviceMethod, with: data, params: params)
+        let results = try await service(path).call(
+            JSONAPIMethod.runOperations.serviceMethod, with: data, params: params)
         return (results.array ?? []).map { result in
             // Without the type annotation, nil would become JSON null.
             let record: JSONValue? = result.object?.isEmpty == false ? .some(result) : .none

@@ -9,9 +9,9 @@ import Foundation
 /// try await posts.relationship("comments", ofID: "1").add([JSONAPIIdentifier(type: "comments", id: "5")])
 /// ```
 ///
-/// Every call is a call of the path's service, so it runs through that service's hooks and throws its errors. A model that cannot be
-/// converted to a valid resource throws `FeathersError.Code.badRequest`; a result that doesn't fit the model throws
-/// `FeathersError.Code.generalError`. Both have the ``JSONAPIError`` as their cause.
+/// Every call is a call of the path's service, so it runs through that service's hooks and throws its errors. A model
+/// that cannot be converted to a valid resource throws `FeathersError.Code.badRequest`; a result that doesn't fit the
+/// model throws `FeathersError.Code.generalError`. Both have the ``JSONAPIError`` as their cause.
 public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
     /// The same service with JSON as its records.
     public let service: Service<JSONValue>
@@ -19,7 +19,8 @@ public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
     public let codec: JSONAPICodec
 
     /// Creates a service for a model. `app.jsonAPI(Model.self)` is shorthand that uses the transport's codec.
-    public init(_ service: Service<JSONValue>, of model: Model.Type = Model.self, codec: JSONAPICodec = JSONAPICodec()) {
+    public init(_ service: Service<JSONValue>, of model: Model.Type = Model.self, codec: JSONAPICodec = JSONAPICodec())
+    {
         self.service = service
         self.codec = codec
     }
@@ -28,32 +29,39 @@ public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
 extension FeathersApp {
     /// Returns the service for a model's resources. By default, its path is the model's type.
     public func jsonAPI<Model: JSONAPIModel>(_ model: Model.Type, at path: String? = nil) -> JSONAPIService<Model> {
-        JSONAPIService(service(path ?? model.type), codec: transport?.component(JSONAPITransport.self)?.codec ?? JSONAPICodec())
+        JSONAPIService(
+            service(path ?? model.type), codec: transport?.component(JSONAPITransport.self)?.codec ?? JSONAPICodec())
     }
 }
 
 extension JSONAPIService {
     /// Returns one page of the resources that match a query.
     @concurrent
-    public func find(_ query: Query<JSONValue> = Query(), params: Params = Params()) async throws -> JSONAPIPage<Model> {
+    public func find(_ query: Query<JSONValue> = Query(), params: Params = Params()) async throws -> JSONAPIPage<Model>
+    {
         let response = try await service.response(to: .find, query: query, params: params)
         if let document = response.receivedDocument, let models = document.decodeList(of: Model.self, with: codec) {
             return JSONAPIPage(
-                data: models, total: document.total, links: document.links, meta: document.meta, cursors: document.cursors,
+                data: models, total: document.total, links: document.links, meta: document.meta,
+                cursors: document.cursors,
                 url: document.url, service: self, params: params)
         }
         let json = response.result
         let page = try Page(json: json)
         let note = json["@document"]
         return JSONAPIPage(
-            data: try page.data.map { try decode($0, of: .find) }, total: page.total, links: JSONAPILinks(reading: note?["links"]),
-            meta: note?["meta"]?.object, cursors: page.data.map { $0["@meta"]?["page"]?["cursor"]?.string }, url: note?["url"]?.string,
+            data: try page.data.map { try decode($0, of: .find) }, total: page.total,
+            links: JSONAPILinks(reading: note?["links"]),
+            meta: note?["meta"]?.object, cursors: page.data.map { $0["@meta"]?["page"]?["cursor"]?.string },
+            url: note?["url"]?.string,
             service: self, params: params)
     }
 
     /// Reads one resource.
     @concurrent
-    public func get(_ id: some ServiceIDConvertible & Sendable, query: Query<JSONValue> = Query(), params: Params = Params()) async throws
+    public func get(
+        _ id: some ServiceIDConvertible & Sendable, query: Query<JSONValue> = Query(), params: Params = Params()
+    ) async throws
         -> Model
     {
         try decode(await service.response(to: .get, id: id.serviceID, query: query, params: params), of: .get)
@@ -63,7 +71,9 @@ extension JSONAPIService {
     ///
     /// If the server returns no content, the result is the model that was sent.
     @concurrent @discardableResult
-    public func create(_ model: Model, query: Query<JSONValue> = Query(), params: Params = Params()) async throws -> Model {
+    public func create(_ model: Model, query: Query<JSONValue> = Query(), params: Params = Params()) async throws
+        -> Model
+    {
         try decode(await service.response(to: .create, data: encode(model), query: query, params: params), of: .create)
     }
 
@@ -82,7 +92,8 @@ extension JSONAPIService {
         params: Params = Params()
     ) async throws -> Model? {
         let sent = try encode(changes)
-        let response = try await service.response(to: .patch, id: id.serviceID, data: sent, query: query, params: params)
+        let response = try await service.response(
+            to: .patch, id: id.serviceID, data: sent, query: query, params: params)
         if response.receivedDocument == nil, response.result["@document"]?["isSent"] == true { return nil }
         return try decode(response, of: .patch)
     }
@@ -95,7 +106,9 @@ extension JSONAPIService {
 
     /// Reads a resource again.
     @concurrent
-    public func reload(_ model: Model, query: Query<JSONValue> = Query(), params: Params = Params()) async throws -> Model {
+    public func reload(_ model: Model, query: Query<JSONValue> = Query(), params: Params = Params()) async throws
+        -> Model
+    {
         guard let id = model.id.jsonAPIText else {
             throw FeathersError(.badRequest, "A \(Model.self) without an id cannot be reloaded", execution: .neverSent)
         }
@@ -106,7 +119,8 @@ extension JSONAPIService {
         do {
             return try codec.encode(model)
         } catch let error as JSONAPIError {
-            throw FeathersError(.badRequest, "The model is not a valid resource: \(error)", execution: .neverSent, cause: error)
+            throw FeathersError(
+                .badRequest, "The model is not a valid resource: \(error)", execution: .neverSent, cause: error)
         }
     }
 

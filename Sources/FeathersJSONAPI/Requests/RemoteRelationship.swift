@@ -19,13 +19,17 @@ public struct RemoteRelationship: Sendable {
 
     /// Sets the target of the relationship to a resource, or empties it.
     @discardableResult
-    public func replace(with identifier: JSONAPIIdentifier?, params: Params = Params()) async throws -> JSONAPIRelationship {
+    public func replace(with identifier: JSONAPIIdentifier?, params: Params = Params()) async throws
+        -> JSONAPIRelationship
+    {
         try await replace(with: identifier.map(JSONAPILinkage.one) ?? .null, params)
     }
 
     /// Sets the targets of the relationship to these resources; an empty array empties it.
     @discardableResult
-    public func replace(with identifiers: [JSONAPIIdentifier], params: Params = Params()) async throws -> JSONAPIRelationship {
+    public func replace(with identifiers: [JSONAPIIdentifier], params: Params = Params()) async throws
+        -> JSONAPIRelationship
+    {
         try await replace(with: .many(identifiers), params)
     }
 
@@ -37,7 +41,9 @@ public struct RemoteRelationship: Sendable {
 
     /// Removes resources from the relationship.
     @discardableResult
-    public func remove(_ identifiers: [JSONAPIIdentifier], params: Params = Params()) async throws -> JSONAPIRelationship {
+    public func remove(_ identifiers: [JSONAPIIdentifier], params: Params = Params()) async throws
+        -> JSONAPIRelationship
+    {
         try await call(.removeFromRelationship, .many(identifiers), params: params)
     }
 
@@ -55,22 +61,27 @@ public struct RemoteRelationship: Sendable {
         of type: Model.Type = Model.self, query: Query<JSONValue> = Query(), params: Params = Params()
     ) async throws -> [Model] {
         let response = try await related(query, params)
-        return try response.receivedDocument?.decodeList(of: type, with: codec) ?? Page(json: response.result).data.map(decode)
+        return try response.receivedDocument?.decodeList(of: type, with: codec)
+            ?? Page(json: response.result).data.map(decode)
     }
 
     private func related(_ query: Query<JSONValue>, _ params: Params) async throws -> ServiceResponse {
         let call = RelationshipCall(id: id, name: name, link: links["related"]?.href)
-        return try await service.response(to: JSONAPIMethod.getRelated.serviceMethod, data: call.json, query: query, params: params)
+        return try await service.response(
+            to: JSONAPIMethod.getRelated.serviceMethod, data: call.json, query: query, params: params)
     }
 
     private func replace(with linkage: JSONAPILinkage, _ params: Params) async throws -> JSONAPIRelationship {
         var relationship = try await call(.replaceRelationship, linkage, params: params)
-        // After a 204, or a document with only meta, the contents are those that were sent. After additions and removals they stay unknown.
+        // After a 204, or a document with only meta, the contents are those that were sent. After additions and
+        // removals they stay unknown.
         if relationship.linkage == nil { relationship.linkage = linkage }
         return relationship
     }
 
-    private func call(_ method: JSONAPIMethod, _ linkage: JSONAPILinkage? = nil, params: Params) async throws -> JSONAPIRelationship {
+    private func call(_ method: JSONAPIMethod, _ linkage: JSONAPILinkage? = nil, params: Params) async throws
+        -> JSONAPIRelationship
+    {
         let call = RelationshipCall(id: id, name: name, link: links["self"]?.href, linkage: linkage)
         let json = try await service.call(method.serviceMethod, with: call.json, params: params)
         return JSONAPIRelationship(reading: json.object ?? [:])
@@ -84,8 +95,8 @@ public struct RemoteRelationship: Sendable {
 extension JSONAPIService {
     /// Returns the relationship of a property, for the resource with an id.
     ///
-    /// If the server has sent the relationship's links, calls follow them. Otherwise, they use the paths that the specification recommends.
-    /// Calls fail for an id that is nil or empty.
+    /// If the server has sent the relationship's links, calls follow them. Otherwise, they use the paths that the
+    /// specification recommends. Calls fail for an id that is nil or empty.
     public func relationship(
         _ property: String, ofID id: some ServiceIDConvertible, links: JSONAPILinks = JSONAPILinks()
     ) -> RemoteRelationship {
@@ -95,25 +106,30 @@ extension JSONAPIService {
             service: service, id: id, name: codec.keys.wireName(of: property), links: links, codec: codec)
     }
 
-    /// Returns the target of a to-one relationship: the included one, or one read from the server; nil if the relationship is empty.
+    /// Returns the target of a to-one relationship: the included one, or one read from the server; nil if the
+    /// relationship is empty.
     public func load<Target>(
         _ property: String, _ relationship: ToOne<Target>, of model: Model, params: Params = Params()
     ) async throws -> Target? {
         if relationship.isLoaded { return relationship.value }
-        return try await self.relationship(property, ofID: id(of: model), links: relationship.links).related(params: params)
+        return try await self.relationship(property, ofID: id(of: model), links: relationship.links).related(
+            params: params)
     }
 
-    /// Returns the targets of a to-many relationship: the included ones if none is missing, otherwise those read from the server.
+    /// Returns the targets of a to-many relationship: the included ones if none is missing, otherwise those read from
+    /// the server.
     public func load<Target>(
         _ property: String, _ relationship: ToMany<Target>, of model: Model, params: Params = Params()
     ) async throws -> [Target] {
         if relationship.isLoaded { return relationship.values }
-        return try await self.relationship(property, ofID: id(of: model), links: relationship.links).relatedList(params: params)
+        return try await self.relationship(property, ofID: id(of: model), links: relationship.links).relatedList(
+            params: params)
     }
 
     private func id(of model: Model) throws(FeathersError) -> String {
         guard let id = model.id.jsonAPIText else {
-            throw FeathersError(.badRequest, "The relationships of a \(Model.self) without an id cannot be read", execution: .neverSent)
+            throw FeathersError(
+                .badRequest, "The relationships of a \(Model.self) without an id cannot be read", execution: .neverSent)
         }
         return id
     }
@@ -121,7 +137,8 @@ extension JSONAPIService {
 
 // MARK: Custom methods
 
-/// The JSON:API operations without a Feathers method. They are custom methods, so they run through hooks like any other call.
+/// The JSON:API operations without a Feathers method. They are custom methods, so they run through hooks like any other
+/// call.
 enum JSONAPIMethod: String {
     case getRelationship
     case replaceRelationship
@@ -166,6 +183,8 @@ extension RelationshipCall {
         guard let id = json?["id"]?.string, let name = json?["relationship"]?.string else {
             throw .refused("The data must contain an 'id' and the name of a 'relationship'")
         }
-        self.init(id: id, name: name, link: json?["link"]?.string, linkage: json?["data"].flatMap(JSONAPILinkage.init(reading:)))
+        self.init(
+            id: id, name: name, link: json?["link"]?.string,
+            linkage: json?["data"].flatMap(JSONAPILinkage.init(reading:)))
     }
 }

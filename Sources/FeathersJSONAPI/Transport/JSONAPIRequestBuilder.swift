@@ -15,7 +15,8 @@ struct JSONAPIExchange {
         case change(sent: JSONObject)
         /// The targets of a relationship: one resource, several, or none.
         case related
-        /// The results of a batch in its order, with the sent records in place of results that the server does not return.
+        /// The results of a batch in its order, with the sent records in place of results that the server does not
+        /// return.
         case batch(sent: [JSONObject])
         /// A document, or an empty object if the server does not return one.
         case document
@@ -25,8 +26,8 @@ struct JSONAPIExchange {
     var expectation: Expectation
     /// The requested paths of included resources, as sent; nil leaves the choice to the server.
     var include: [String]?
-    /// The result of a call that needs no request: a search for an empty list of ids, or an empty batch, which the server would reject (Atomic
-    /// Operations, "Document Structure").
+    /// The result of a call that needs no request: a search for an empty list of ids, or an empty batch, which the
+    /// server would reject (Atomic Operations, "Document Structure").
     var knownResult: JSONValue?
 }
 
@@ -49,7 +50,8 @@ struct JSONAPIRequestBuilder: Sendable {
         case .find:
             let query = request.params.query
             func count(_ name: String) -> Int? { query.json[name]?.integer.flatMap { Int(exactly: $0) } }
-            var found = try exchange(request, "GET", try url(of: request), .collection(limit: count("$limit"), skip: count("$skip")))
+            var found = try exchange(
+                request, "GET", try url(of: request), .collection(limit: count("$limit"), skip: count("$skip")))
             if query.json["id"]?["$in"]?.array?.isEmpty == true { found.knownResult = ["total": 0, "data": []] }
             return found
         case .get:
@@ -75,7 +77,8 @@ struct JSONAPIRequestBuilder: Sendable {
         var text = url
         let query = request.params.query
         if query.json["$link"] == nil {
-            let items = try QueryItems(options: options, keys: codec.keys).items(of: query, type: options.type(ofPath: request.path))
+            let items = try QueryItems(options: options, keys: codec.keys).items(
+                of: query, type: options.type(ofPath: request.path))
             if !items.isEmpty { text += (text.contains("?") ? "&" : "?") + items.map(\.encoded).joined(separator: "&") }
         }
         guard let target = URL(string: text), target.absoluteString == text else {
@@ -85,10 +88,12 @@ struct JSONAPIRequestBuilder: Sendable {
         do throws(JSONAPIError) {
             bytes = try body?.serialized(as: role)
         } catch {
-            throw FeathersError(.badRequest, "The data is not a valid JSON:API document: \(error)", execution: .neverSent, cause: error)
+            throw FeathersError(
+                .badRequest, "The data is not a valid JSON:API document: \(error)", execution: .neverSent, cause: error)
         }
         let http = HTTPRequest(
-            method: method, url: target, headers: try fields(for: request, hasBody: bytes != nil, extensions: extensions), body: bytes,
+            method: method, url: target,
+            headers: try fields(for: request, hasBody: bytes != nil, extensions: extensions), body: bytes,
             timeout: request.params.timeout ?? timeout, maximumResponseBytes: maximumResponseBytes)
         let include = query.json["$include"]?.array?.compactMap { $0.string.map(codec.keys.wirePath) }
         return JSONAPIExchange(request: http, expectation: expectation, include: include)
@@ -105,7 +110,8 @@ struct JSONAPIRequestBuilder: Sendable {
 
     /// Resolves a link from the server. A link to another origin is rejected, because header fields may be secret.
     private func checked(link: String) throws -> String {
-        guard let base = URL(string: try base.text() + "/"), let url = URL(link: link, relativeTo: base), url.isRequestable
+        guard let base = URL(string: try base.text() + "/"), let url = URL(link: link, relativeTo: base),
+            url.isRequestable
         else {
             throw FeathersError.refused("The link is not an http or https URL")
         }
@@ -116,8 +122,11 @@ struct JSONAPIRequestBuilder: Sendable {
         return url.absoluteString
     }
 
-    /// Returns the header fields: Accept, then the app's, the body's, and the call's. Later fields win, regardless of case.
-    private func fields(for request: ServiceRequest, hasBody: Bool, extensions: [String]) throws(FeathersError) -> HTTPHeaders {
+    /// Returns the header fields: Accept, then the app's, the body's, and the call's. Later fields win, regardless of
+    /// case.
+    private func fields(for request: ServiceRequest, hasBody: Bool, extensions: [String]) throws(FeathersError)
+        -> HTTPHeaders
+    {
         let mediaType = JSONAPIMediaType(extensions: options.extensions + extensions, profiles: options.profiles)
         var fields = HTTPHeaders()
         do {
@@ -146,7 +155,8 @@ extension JSONAPIRequestBuilder {
         }
         if isBatch { return try batch(created.map { .add($0.0) }, request, sent: created.map(\.sent)) }
         return try exchange(
-            request, "POST", url(of: request), .change(sent: created[0].sent), body: JSONAPIDocument(data: .one(created[0].0)),
+            request, "POST", url(of: request), .change(sent: created[0].sent),
+            body: JSONAPIDocument(data: .one(created[0].0)),
             as: .creation)
     }
 
@@ -170,7 +180,8 @@ extension JSONAPIRequestBuilder {
     private func removal(_ request: ServiceRequest) throws -> JSONAPIExchange {
         guard let id = request.id?.description else {
             let targets = try targets(of: request)
-            return try batch(targets.map(JSONAPIOperation.remove), request, sent: targets.map { sentRecord(nil, $0.type, $0.id) })
+            return try batch(
+                targets.map(JSONAPIOperation.remove), request, sent: targets.map { sentRecord(nil, $0.type, $0.id) })
         }
         let sent: JSONObject = ["id": .string(id), "type": .string(options.type(ofPath: request.path))]
         return try exchange(request, "DELETE", url(of: request, id), .change(sent: sent))
@@ -184,16 +195,20 @@ extension JSONAPIRequestBuilder {
         return sent
     }
 
-    /// Returns the resource of a record without what only servers send: links, meta of relationships, and relationships without data.
+    /// Returns the resource of a record without what only servers send: links, meta of relationships, and relationships
+    /// without data.
     private func resource(of data: JSONValue?, _ request: ServiceRequest) throws -> JSONAPIResource {
-        guard let record = data?.object else { throw FeathersError.refused("The data of '\(request.method)' must be an object") }
+        guard let record = data?.object else {
+            throw FeathersError.refused("The data of '\(request.method)' must be an object")
+        }
         let type = options.type(ofPath: request.path)
         var resource: JSONAPIResource
         do throws(JSONAPIError) {
             let names = options.relationships[record["type"]?.string ?? type] ?? []
             resource = try codec.resource(ofRecord: record, type: type, relationships: names)
         } catch {
-            throw FeathersError(.badRequest, "The data is not a valid resource: \(error)", execution: .neverSent, cause: error)
+            throw FeathersError(
+                .badRequest, "The data is not a valid resource: \(error)", execution: .neverSent, cause: error)
         }
         resource.links = JSONAPILinks()
         for name in resource.relationships.names {
@@ -211,25 +226,30 @@ extension JSONAPIRequestBuilder {
         }
         let call = try RelationshipCall(request.data)
         if method == .getRelated {
-            return try exchange(request, "GET", call.link.map(checked) ?? url(of: request, call.id, call.name), .related)
+            return try exchange(
+                request, "GET", call.link.map(checked) ?? url(of: request, call.id, call.name), .related)
         }
         let target = try call.link.map(checked) ?? url(of: request, call.id, "relationships", call.name)
         guard method != .getRelationship else { return try exchange(request, "GET", target, .document) }
-        guard let linkage = call.linkage else { throw FeathersError.refused("The data must contain the new contents of the relationship") }
+        guard let linkage = call.linkage else {
+            throw FeathersError.refused("The data must contain the new contents of the relationship")
+        }
         let verb =
             switch method {
             case .addToRelationship: "POST"
             case .removeFromRelationship: "DELETE"
             default: "PATCH"
             }
-        return try exchange(request, verb, target, .document, body: JSONAPIDocument(linkage: linkage), as: .relationship)
+        return try exchange(
+            request, verb, target, .document, body: JSONAPIDocument(linkage: linkage), as: .relationship)
     }
 }
 
 // MARK: Batches of the Atomic Operations extension
 
 extension JSONAPIRequestBuilder {
-    /// Returns the resources of a multi operation. JSON:API cannot change resources that match a condition, so ids are required.
+    /// Returns the resources of a multi operation. JSON:API cannot change resources that match a condition, so ids are
+    /// required.
     private func targets(of request: ServiceRequest) throws -> [JSONAPIIdentifier] {
         try checkOperationsPath("'\(request.method)' of several records")
         let query = request.params.query.json
@@ -237,7 +257,8 @@ extension JSONAPIRequestBuilder {
         let ids = values?.compactMap(\.identifierText)
         guard query.count == 1, let ids, ids.count == values?.count else {
             throw Self.notAllowed(
-                "JSON:API does not support '\(request.method)' by condition; select records only by id, with '.where(\"id\", .isIn(ids))'")
+                "JSON:API does not support '\(request.method)' by condition; select records only by id, with '.where(\"id\", .isIn(ids))'"
+            )
         }
         return ids.map { JSONAPIIdentifier(type: options.type(ofPath: request.path), id: $0) }
     }
@@ -245,15 +266,20 @@ extension JSONAPIRequestBuilder {
     @discardableResult
     private func checkOperationsPath(_ what: String) throws(FeathersError) -> String {
         if let path = options.operationsPath { return path }
-        throw Self.notAllowed("\(what) requires the Atomic Operations extension; set 'operationsPath' if the server supports it")
+        throw Self.notAllowed(
+            "\(what) requires the Atomic Operations extension; set 'operationsPath' if the server supports it")
     }
 
-    private func batch(_ operations: [JSONAPIOperation], _ request: ServiceRequest, sent: [JSONObject]) throws -> JSONAPIExchange {
+    private func batch(_ operations: [JSONAPIOperation], _ request: ServiceRequest, sent: [JSONObject]) throws
+        -> JSONAPIExchange
+    {
         try batch(operations.map(\.json), request, sent: sent)
     }
 
     /// Builds a batch. `sent` holds the records used as results if the server does not return any.
-    private func batch(_ operations: [JSONValue], _ request: ServiceRequest, sent: [JSONObject]) throws -> JSONAPIExchange {
+    private func batch(_ operations: [JSONValue], _ request: ServiceRequest, sent: [JSONObject]) throws
+        -> JSONAPIExchange
+    {
         let path = try checkOperationsPath("A batch of operations")
         var request = request
         // The query of a multi operation only names its targets, which the operations contain.
@@ -262,7 +288,8 @@ extension JSONAPIRequestBuilder {
         try RESTPath.append(path, route: [:], to: &text)
         let document = JSONAPIDocument(extensionMembers: ["atomic:operations": .array(operations)])
         var batch = try exchange(
-            request, "POST", text, .batch(sent: sent), body: operations.isEmpty ? nil : document, extensions: [Self.atomicExtension])
+            request, "POST", text, .batch(sent: sent), body: operations.isEmpty ? nil : document,
+            extensions: [Self.atomicExtension])
         if operations.isEmpty { batch.knownResult = [] }
         return batch
     }

@@ -9,7 +9,8 @@ struct JSONAPIResponseReader {
     let exchange: JSONAPIExchange
     let response: HTTPResponse
 
-    /// Returns the result with its entity tag. A 304 means that the caller's stored response is still valid (RFC 9110, section 15.4.5).
+    /// Returns the result with its entity tag. A 304 means that the caller's stored response is still valid (RFC 9110,
+    /// section 15.4.5).
     func serviceResponse(to request: ServiceRequest) throws(FeathersError) -> ServiceResponse {
         var answer: ServiceResponse
         if response.status == 304, let held = request.params.heldResponse {
@@ -45,7 +46,9 @@ struct JSONAPIResponseReader {
         return try readingDocument { () throws(JSONAPIError) in try JSONValue(document: response.jsonText) }
     }
 
-    private func readingDocument<Document>(_ read: () throws(JSONAPIError) -> Document) throws(FeathersError) -> Document {
+    private func readingDocument<Document>(_ read: () throws(JSONAPIError) -> Document) throws(FeathersError)
+        -> Document
+    {
         do {
             return try read()
         } catch {
@@ -71,7 +74,8 @@ struct JSONAPIResponseReader {
         case (.related, .many?): return noting(["data": records()], document)
         case (.related, .null?): return .null
         case (.change(let sent), _): return noting(.object(sent), document, isSent: true)
-        case (.resource, .null?): throw FeathersError(.notFound, "The server returned status \(response.status) without a resource")
+        case (.resource, .null?):
+            throw FeathersError(.notFound, "The server returned status \(response.status) without a resource")
         case (.collection, _): throw failure("without an array of resources")
         case (.resource, _): throw failure("without one resource")
         case (.related, nil): throw failure("without resources")
@@ -102,22 +106,25 @@ struct JSONAPIResponseReader {
             do throws(JSONAPIError) {
                 records.append(codec.records(of: try JSONAPIDocument(.object(member))))
             } catch {
-                throw FeathersError(.generalError, "The result of operation \(index) is not a resource: \(error)", cause: error)
+                throw FeathersError(
+                    .generalError, "The result of operation \(index) is not a resource: \(error)", cause: error)
             }
         }
         return .array(records)
     }
 
     private func failure(_ what: String, cause: (any Error)? = nil) -> FeathersError {
-        var failure = FeathersError(.generalError, "The server returned status \(response.status) \(what)", cause: cause)
+        var failure = FeathersError(
+            .generalError, "The server returned status \(response.status) \(what)", cause: cause)
         failure.response = FeathersError.Response(status: response.status, body: response.body)
         return failure
     }
 
     /// Adds the rest of the response to a result, as the member `@document`.
     ///
-    /// It contains the document's `meta`, `links`, and `jsonapi`; the request's `url`; the response's `location`; and for an accepted call its
-    /// `status`, `contentLocation`, and `retryAfter`. `isSent` is true if the server sent no resource, so the record is the one that was sent.
+    /// It contains the document's `meta`, `links`, and `jsonapi`; the request's `url`; the response's `location`; and
+    /// for an accepted call its `status`, `contentLocation`, and `retryAfter`. `isSent` is true if the server sent no
+    /// resource, so the record is the one that was sent.
     private func noting(_ result: JSONValue, _ document: JSONAPIDocument?, isSent: Bool = false) -> JSONValue {
         guard var object = result.object else { return result }
         var note: JSONObject = ["url": .string(response.url.absoluteString)]
@@ -125,7 +132,8 @@ struct JSONAPIResponseReader {
         if let links = document?.links, !links.isEmpty { note["links"] = .object(links.json) }
         if let jsonapi = document?.jsonapi { note["jsonapi"] = .object(jsonapi) }
         func address(_ name: String) -> JSONValue? {
-            response.headers[name].flatMap { URL(string: $0, relativeTo: response.url)?.absoluteString }.map(JSONValue.string)
+            response.headers[name].flatMap { URL(string: $0, relativeTo: response.url)?.absoluteString }.map(
+                JSONValue.string)
         }
         if isSent { note["isSent"] = true }
         note["location"] = address("Location")
@@ -140,7 +148,8 @@ struct JSONAPIResponseReader {
 }
 
 extension JSONAPIDocument: ResponseKey {
-    /// The document in a call's response, with its `meta`, `links`, and `jsonapi`: `response[JSONAPIDocument.self]?.meta`.
+    /// The document in a call's response, with its `meta`, `links`, and `jsonapi`:
+    /// `response[JSONAPIDocument.self]?.meta`.
     public typealias Value = JSONAPIDocument
 }
 
@@ -150,7 +159,8 @@ extension FeathersError {
         errors?.array?.compactMap { $0.object.map(JSONAPIErrorObject.init(reading:)) } ?? []
     }
 
-    /// Creates the error for a response. It stores the error objects, or the status and body if the response isn't JSON:API.
+    /// Creates the error for a response. It stores the error objects, or the status and body if the response isn't
+    /// JSON:API.
     fileprivate init(jsonAPI response: HTTPResponse) {
         if let document = try? JSONAPIDocument(parsing: response.jsonText), document.errors != nil {
             self.init(document, response)
@@ -162,7 +172,8 @@ extension FeathersError {
         retryAfter = response.retryAfter()
     }
 
-    /// Creates the error for a document with errors. Its code is the HTTP status; if that is a success, the status of the first error.
+    /// Creates the error for a document with errors. Its code is the HTTP status; if that is a success, the status of
+    /// the first error.
     fileprivate init(_ document: JSONAPIDocument, _ response: HTTPResponse) {
         let errors = document.errors ?? []
         let isFailure = response.status >= 400

@@ -6,9 +6,10 @@ public import Foundation
 
 /// A transport that sends service requests to a JSON:API server.
 ///
-/// Services see plain records: `id`, `type`, and each attribute and relationship under its property's name, with included resources nested.
-/// Other content uses member names that fields cannot have: `@links`, `@meta`, `@relationships`, and on a result `@document`. The method
-/// `find` returns a page, with a total if the server sends one.
+/// Services see plain records: `id`, `type`, and each attribute and relationship under its property's name, with
+/// included resources nested. Other content uses member names that fields cannot have: `@links`, `@meta`,
+/// `@relationships`, and on a result `@document`. The method `find` returns a page, with a total if the server sends
+/// one.
 public struct JSONAPITransport: Transport {
     /// The codec that converts records and models to documents and back.
     public let codec: JSONAPICodec
@@ -17,15 +18,18 @@ public struct JSONAPITransport: Transport {
 
     /// Creates a transport to a server. `.jsonAPI(url)` is shorthand for this initializer.
     /// - Parameters:
-    ///   - baseURL: The URL of the resources, for example `https://api.example.com/v1`, with or without a trailing slash.
+    ///   - baseURL: The URL of the resources, for example `https://api.example.com/v1`, with or without a trailing
+    ///     slash.
     ///   - codec: The codec that converts records and models to documents and back.
     ///   - options: The server's dialect.
     ///   - headers: The header fields of every request; those of a call take precedence.
-    ///   - timeout: The maximum duration of a call, including redirects, unless the call sets its own; nil for no limit.
+    ///   - timeout: The maximum duration of a call, including redirects, unless the call sets its own; nil for no
+    ///     limit.
     ///   - maximumResponseBytes: The maximum size of a response in bytes after decompression; 16 MiB by default.
     ///   - httpClient: The client that sends the requests; nil for a new one, `PlatformHTTPClient.make()`.
     public init(
-        _ baseURL: URL, codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(), headers: [String: String] = [:],
+        _ baseURL: URL, codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(),
+        headers: [String: String] = [:],
         timeout: Duration? = .seconds(60), maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes,
         httpClient: (any HTTPClient)? = nil
     ) {
@@ -45,7 +49,8 @@ public struct JSONAPITransport: Transport {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        let reader = JSONAPIResponseReader(codec: codec, pages: builder.options.pages, exchange: exchange, response: response)
+        let reader = JSONAPIResponseReader(
+            codec: codec, pages: builder.options.pages, exchange: exchange, response: response)
         return try reader.serviceResponse(to: request)
     }
 
@@ -63,14 +68,17 @@ extension JSONAPITransport: AddressedTransport {
 extension Transport where Self == JSONAPITransport {
     /// Creates a transport to a JSON:API server: `FeathersApp(transport: .jsonAPI(url))`.
     ///
-    /// The parameters are those of ``JSONAPITransport/init(_:codec:options:headers:timeout:maximumResponseBytes:httpClient:)``.
+    /// The parameters are those of
+    /// ``JSONAPITransport/init(_:codec:options:headers:timeout:maximumResponseBytes:httpClient:)``.
     public static func jsonAPI(
-        _ baseURL: URL, codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(), headers: [String: String] = [:],
+        _ baseURL: URL, codec: JSONAPICodec = JSONAPICodec(), options: JSONAPIOptions = JSONAPIOptions(),
+        headers: [String: String] = [:],
         timeout: Duration? = .seconds(60), maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes,
         httpClient: (any HTTPClient)? = nil
     ) -> JSONAPITransport {
         JSONAPITransport(
-            baseURL, codec: codec, options: options, headers: headers, timeout: timeout, maximumResponseBytes: maximumResponseBytes,
+            baseURL, codec: codec, options: options, headers: headers, timeout: timeout,
+            maximumResponseBytes: maximumResponseBytes,
             httpClient: httpClient)
     }
 }
@@ -81,7 +89,8 @@ public struct JSONAPIOptions: Sendable {
     public var types: [String: String]
     /// The names of properties that are relationships, by resource type.
     ///
-    /// Only plain records need them, because null and an empty array could also be attributes. Models declare their relationships.
+    /// Only plain records need them, because null and an empty array could also be attributes. Models declare their
+    /// relationships.
     public var relationships: [String: Set<String>]
     /// The mapping of conditions to query parameters.
     public var filters: FilterStrategy
@@ -93,16 +102,19 @@ public struct JSONAPIOptions: Sendable {
     public var profiles: [String]
     /// The path of the Atomic Operations endpoint, often `operations`; nil if the server does not have one.
     public var operationsPath: String?
-    /// Whether the names of your own parameters (`Query.parameter(_:_:)`) must be ones that the specification reserves for implementations, so
-    /// that no later version gives them a meaning. Set it to false for servers that require other names.
+    /// Whether the names of your own parameters (`Query.parameter(_:_:)`) must be ones that the specification reserves
+    /// for implementations, so that no later version gives them a meaning. Set it to false for servers that require
+    /// other names.
     public var checksParameterNames: Bool
-    /// A closure that creates the id for a new resource without one. If the closure or its result is nil, the server assigns the id.
+    /// A closure that creates the id for a new resource without one. If the closure or its result is nil, the server
+    /// assigns the id.
     public var makeID: (@Sendable (_ type: String) -> String?)?
 
     /// Creates options.
     public init(
         types: [String: String] = [:], relationships: [String: Set<String>] = [:], filters: FilterStrategy = .equality,
-        pages: PageStrategy = .number, extensions: [String] = [], profiles: [String] = [], operationsPath: String? = nil,
+        pages: PageStrategy = .number, extensions: [String] = [], profiles: [String] = [],
+        operationsPath: String? = nil,
         checksParameterNames: Bool = true, makeID: (@Sendable (_ type: String) -> String?)? = nil
     ) {
         self.types = types
@@ -131,7 +143,8 @@ struct JSONAPIMediaType {
         "application/vnd.api+json" + Self.parameter("ext", extensions) + Self.parameter("profile", profiles)
     }
 
-    /// The accepted media types. Extensions are required. Profiles are optional, so a second type omits them for servers without support.
+    /// The accepted media types. Extensions are required. Profiles are optional, so a second type omits them for
+    /// servers without support.
     var accept: String {
         profiles.isEmpty ? contentType : "\(contentType), \(JSONAPIMediaType(extensions: extensions).contentType)"
     }

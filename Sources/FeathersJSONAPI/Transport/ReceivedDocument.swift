@@ -7,7 +7,8 @@ import Foundation
 /// Marks the calls of a ``JSONAPIService``, which decodes models from a ``ReceivedDocument``.
 enum DecodesModels: ParamsKey { typealias Value = Bool }
 
-/// A document whose resources are the result of a call. The result's plain records are made only if something reads them, such as a hook.
+/// A document whose resources are the result of a call. The result's plain records are made only if something reads
+/// them, such as a hook.
 final class ReceivedDocument: DeferredResult {
     private let reader: JSONAPIResponseReader
     private let source: DocumentSource
@@ -17,7 +18,9 @@ final class ReceivedDocument: DeferredResult {
     /// Reads a document; nil if its resources are not the result.
     /// - Throws: ``JSONAPIError`` under the same conditions as ``JSONAPIDocument/init(_:)``.
     init?(_ json: JSONValue, reader: JSONAPIResponseReader) throws(JSONAPIError) {
-        guard case .object(let members) = json, members["data"] != nil, members["errors"]?.array == nil else { return nil }
+        guard case .object(let members) = json, members["data"] != nil, members["errors"]?.array == nil else {
+            return nil
+        }
         let source = try DocumentSource(reading: json)
         switch (reader.exchange.expectation, source.shape) {
         case (.collection, .many?), (.resource, .one?), (.change, .one?), (.related, .one?), (.related, .many?): break

@@ -55,7 +55,9 @@ struct ModelBuilder {
         // All models first: a schema that is one service's model and another's data is referred to as the model.
         for service in services {
             guard let object = object(service.model) else {
-                reader.warn(service.model.place, "service '\(service.path)' is left out: its records are not objects with known properties")
+                reader.warn(
+                    service.model.place,
+                    "service '\(service.path)' is left out: its records are not objects with known properties")
                 continue
             }
             let name = modelName(service)
@@ -92,7 +94,8 @@ struct ModelBuilder {
         if typeNames[schema.place] == nil { typeNames[schema.place] = name }
     }
 
-    /// Returns the name of the type of a method's data. References to its schema use that type, unless the schema is a model or not an object.
+    /// Returns the name of the type of a method's data. References to its schema use that type, unless the schema is a
+    /// model or not an object.
     private mutating func claimData(_ schema: Schema?, _ derived: String) -> String {
         let name = SwiftNames.unused([derived], isTaken)
         topLevel.insert(name)
@@ -135,7 +138,9 @@ struct ModelBuilder {
 
         let data = service.data.flatMap { $0.place == service.model.place ? nil : $0 }
         let create = dataType(data, of: object, id: id, as: .data, path: names.data, &types)
-        let patchSchema = service.patch.flatMap { [service.model.place, service.data?.place].contains($0.place) ? nil : $0 }
+        let patchSchema = service.patch.flatMap {
+            [service.model.place, service.data?.place].contains($0.place) ? nil : $0
+        }
         let base = data.flatMap { self.object($0) } ?? object
         let patch = dataType(patchSchema, of: base, id: id, as: .patch, path: names.patch, &types)
 
@@ -143,15 +148,19 @@ struct ModelBuilder {
             createData: create, patchData: patch, id: model.properties.first { $0.key == id }?.name,
             queryKeys: service.query.flatMap { queryKeys($0, model) })
         return SwiftService(
-            path: service.path, parameters: service.path.split(separator: "/").filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) },
+            path: service.path,
+            parameters: service.path.split(separator: "/").filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) },
             name: "", id: id, model: names.model, types: [.structure(model)] + types)
     }
 
     /// The type of what a method takes: from its schema, or derived from another object.
     private mutating func dataType(
-        _ schema: Schema?, of base: ObjectShape, id: String, as role: Role, path: String, _ types: inout [SwiftDeclaration]
+        _ schema: Schema?, of base: ObjectShape, id: String, as role: Role, path: String,
+        _ types: inout [SwiftDeclaration]
     ) -> SwiftType {
-        let what = role == .data ? "What the service's `create` takes." : "What the service's `patch` takes: only the properties to change."
+        let what =
+            role == .data
+            ? "What the service's `create` takes." : "What the service's `patch` takes: only the properties to change."
         if let schema {
             guard let object = object(schema) else {
                 var scope = Scope(path: "")
@@ -161,7 +170,8 @@ struct ModelBuilder {
                 return type
             }
             let comment = comment(of: schema)
-            types.append(.structure(structure(path: path, object, as: role, comment: comment.isEmpty ? [what] : comment)))
+            types.append(
+                .structure(structure(path: path, object, as: role, comment: comment.isEmpty ? [what] : comment)))
         } else {
             var object = base
             if role == .patch {
@@ -175,7 +185,8 @@ struct ModelBuilder {
         return .named(path)
     }
 
-    /// The object behind a schema. Of alternatives: their first object for data, since `create` may also take a list; all properties for models.
+    /// The object behind a schema. Of alternatives: their first object for data, since `create` may also take a list;
+    /// all properties for models.
     private mutating func object(_ schema: Schema) -> ObjectShape? {
         switch reader.unnamed(reader.read(schema).shape) {
         case .object(let object): return object
@@ -192,7 +203,8 @@ struct ModelBuilder {
                     }
                     let first = whole.properties[index].schema
                     guard first.json != schema.json else { continue }
-                    whole.properties[index].schema = Schema(json: ["anyOf": [first.json, schema.json]], place: schema.place)
+                    whole.properties[index].schema = Schema(
+                        json: ["anyOf": [first.json, schema.json]], place: schema.place)
                 }
                 whole.required.formIntersection(object.required)
             }
@@ -209,7 +221,8 @@ struct ModelBuilder {
         var taken = SwiftNames.takenMembers.union(model.properties.map(\.name))
         return keys.map { key in
             if let property = model.properties.first(where: { $0.key == key }) { return (property.name, key) }
-            let name = SwiftNames.unused([SwiftNames.property(key), SwiftNames.isIdentifier(key) ? key : "", "value"], taken.contains)
+            let name = SwiftNames.unused(
+                [SwiftNames.property(key), SwiftNames.isIdentifier(key) ? key : "", "value"], taken.contains)
             taken.insert(name)
             return (name, key)
         }
@@ -218,7 +231,9 @@ struct ModelBuilder {
     /// The properties that a query may name, without Feathers' own, which begin with a dollar sign.
     private func collectKeys(of schema: Schema, into keys: inout [String], _ visited: inout Set<SchemaPlace>) {
         guard let schema = reader.library.resolved(schema), visited.insert(schema.place).inserted else { return }
-        for key in schema["properties"]?.json.object?.keys ?? [] where !key.hasPrefix("$") && !keys.contains(key) { keys.append(key) }
+        for key in schema["properties"]?.json.object?.keys ?? [] where !key.hasPrefix("$") && !keys.contains(key) {
+            keys.append(key)
+        }
         for part in ["allOf", "anyOf", "oneOf"].flatMap(schema.list) { collectKeys(of: part, into: &keys, &visited) }
     }
 

@@ -64,7 +64,9 @@ extension ModelBuilder {
         case .list(let element):
             let inner = element.map { inside($0, suggested, in: &scope) }
             use.type = .list(inner?.element ?? .json)
-            use.notes += inner?.notes ?? (reading.note == nil ? ["`JSONValue`, since the schema does not say what the list holds."] : [])
+            use.notes +=
+                inner?.notes
+                ?? (reading.note == nil ? ["`JSONValue`, since the schema does not say what the list holds."] : [])
         case .dictionary(let values):
             let inner = values.map { inside($0, suggested, in: &scope) }
             use.type = .dictionary(inner?.element ?? .json)
@@ -86,7 +88,9 @@ extension ModelBuilder {
     }
 
     /// A type inside the present one, or the same one of a type before.
-    private mutating func nestedType(of shape: Shape, _ schema: Schema, suggested: String, in scope: inout Scope) -> SwiftType {
+    private mutating func nestedType(of shape: Shape, _ schema: Schema, suggested: String, in scope: inout Scope)
+        -> SwiftType
+    {
         let key = ReusableType(name: suggested, schema: Self.bare(shape, schema))
         if let known = reusable[key] { return known }
         let base = suggested.isEmpty ? "Value" : suggested
@@ -113,7 +117,10 @@ extension ModelBuilder {
         case .object(let object):
             let silent: Set<String> = ["description", "title", "example", "examples", "default"]
             return .object(
-                JSONObject(object.filter { !silent.contains($0.key) || $0.value.object != nil }.map { ($0.key, bare($0.value)) }))
+                JSONObject(
+                    object.filter { !silent.contains($0.key) || $0.value.object != nil }.map {
+                        ($0.key, bare($0.value))
+                    }))
         case .array(let array): return .array(array.map(bare))
         default: return json
         }
@@ -131,9 +138,11 @@ extension ModelBuilder {
             guard role == .part || !(role == .model ? isWriteOnly : isReadOnly) else { continue }
             let use = type(of: schema, suggested: SwiftNames.type(key), in: &scope)
             let fallback = role == .data ? schema.json["default"] : nil
-            let isRequired = object.required.contains(key) && fallback == nil && !(role == .part && (isReadOnly || isWriteOnly))
+            let isRequired =
+                object.required.contains(key) && fallback == nil && !(role == .part && (isReadOnly || isWriteOnly))
             var property = SwiftProperty(
-                name: names[key] ?? key, key: key, type: use.type, presence: Self.presence(use, isRequired: isRequired, in: role))
+                name: names[key] ?? key, key: key, type: use.type,
+                presence: Self.presence(use, isRequired: isRequired, in: role))
             property.comment = self.comment(of: schema) + use.notes
             if property.presence == .required { property.constant = constant(of: schema) }
             if schema.json["deprecated"]?.bool == true { property.comment.append("Deprecated.") }
@@ -147,7 +156,9 @@ extension ModelBuilder {
 
     /// The only value of a property that always has the same one.
     private mutating func constant(of schema: Schema) -> String? {
-        guard case .enumeration(let values) = reader.unnamed(reader.read(schema).shape), values.count == 1 else { return nil }
+        guard case .enumeration(let values) = reader.unnamed(reader.read(schema).shape), values.count == 1 else {
+            return nil
+        }
         return Self.enumeration(values, path: "", comment: []).cases.first?.name
     }
 
@@ -164,7 +175,8 @@ extension ModelBuilder {
     /// A name for each key. A key that is a good name already keeps it.
     private static func names(of keys: [String]) -> [String: String] {
         var (names, taken) = ([String: String](), SwiftNames.takenMembers)
-        for key in keys where SwiftNames.isIdentifier(key) && SwiftNames.property(key) == key && taken.insert(key).inserted {
+        for key in keys
+        where SwiftNames.isIdentifier(key) && SwiftNames.property(key) == key && taken.insert(key).inserted {
             names[key] = key
         }
         for key in keys where names[key] == nil {
@@ -172,7 +184,8 @@ extension ModelBuilder {
             // Property wrappers store `id` as `_id`.
             let written = SwiftNames.isIdentifier(key) && !key.hasPrefix("_") ? key : ""
             names[key] = SwiftNames.unused(
-                [name, written, name.isEmpty ? "value" : name + (name.hasSuffix("Value") ? "Property" : "Value")], taken.contains)
+                [name, written, name.isEmpty ? "value" : name + (name.hasSuffix("Value") ? "Property" : "Value")],
+                taken.contains)
             taken.insert(names[key] ?? key)
         }
         return names
@@ -182,7 +195,8 @@ extension ModelBuilder {
 
     private static func enumeration(_ values: [String], path: String, comment: [String]) -> SwiftEnumeration {
         SwiftEnumeration(
-            path: path, comment: comment, rawType: "String", cases: cases(values.map { ($0, SwiftWriter.literal($0)) }), unknown: "unknown")
+            path: path, comment: comment, rawType: "String", cases: cases(values.map { ($0, SwiftWriter.literal($0)) }),
+            unknown: "unknown")
     }
 
     /// Cases with names of their own, made of what the document calls them.
@@ -210,7 +224,8 @@ extension ModelBuilder {
             cases.append(SwiftUnion.Case(name: name, type: use.type, value: alternative.value))
         }
         return SwiftUnion(
-            path: path, comment: comment, cases: cases, discriminator: shape.discriminator, unknown: "unknown", nested: scope.nested)
+            path: path, comment: comment, cases: cases, discriminator: shape.discriminator, unknown: "unknown",
+            nested: scope.nested)
     }
 
     private mutating func caseName(_ alternative: UnionShape.Alternative, isOnlyObject: Bool) -> String? {

@@ -21,7 +21,8 @@ package struct ModelGenerator: Sendable {
         self.isPublic = isPublic
     }
 
-    /// The files for OpenAPI documents and JSON Schema files. Names of sources are those of the files, below a common folder.
+    /// The files for OpenAPI documents and JSON Schema files. Names of sources are those of the files, below a common
+    /// folder.
     package func generate(from sources: [SchemaSource]) -> Output {
         let sources = sources.sorted { $0.name < $1.name }
         let library = SchemaLibrary(sources)
@@ -36,7 +37,8 @@ package struct ModelGenerator: Sendable {
         var seen = Set<String>()
         services = services.filter { service in
             if seen.insert(service.path).inserted { return true }
-            reader.warn(service.model.place, "service '\(service.path)' is described twice; this description is left out")
+            reader.warn(
+                service.model.place, "service '\(service.path)' is described twice; this description is left out")
             return false
         }
         var builder = ModelBuilder(library: library, reader: reader)
@@ -54,7 +56,9 @@ package struct ModelGenerator: Sendable {
             var waiting = service.types
             while let next = waiting.popLast() {
                 for name in Set(next.all.flatMap(\.types).flatMap(\.names)).sorted() {
-                    guard let type = shared[name], users[name, default: []].insert(service.model).inserted else { continue }
+                    guard let type = shared[name], users[name, default: []].insert(service.model).inserted else {
+                        continue
+                    }
                     waiting.append(type)
                 }
             }
@@ -74,7 +78,9 @@ package struct ModelGenerator: Sendable {
         for line in GeneratedHeader.lines(origin: origin) { writer.line(line) }
         writer.line()
         writer.line("\(writer.access)import Feathers")
-        if types.flatMap(\.all).flatMap(\.types).contains(where: \.needsFoundation) { writer.line("\(writer.access)import Foundation") }
+        if types.flatMap(\.all).flatMap(\.types).contains(where: \.needsFoundation) {
+            writer.line("\(writer.access)import Foundation")
+        }
         for type in types {
             writer.line()
             writer.write(type)
@@ -93,7 +99,10 @@ package enum GeneratedHeader {
 
     static func lines(origin: String) -> [String] {
         let origin = origin.split(whereSeparator: { $0.isNewline || $0.isWhitespace }).joined(separator: " ")
-        return ["\(mark) from \(origin).", "// The next run overwrites this file. Your extensions belong in files of their own."]
+        return [
+            "\(mark) from \(origin).",
+            "// The next run overwrites this file. Your extensions belong in files of their own.",
+        ]
     }
 
     /// Whether a file was generated.

@@ -11,14 +11,15 @@ package struct OutputPlan: Sendable {
     /// - Parameters:
     ///   - files: the generated files.
     ///   - present: the Swift files in the folder, with their text.
-    ///   - isSample: whether the files are guesses about some services. Then those of others stay, and comments, which count records,
-    ///     are no reason to write a file.
+    ///   - isSample: whether the files are guesses about some services. Then those of others stay, and comments, which
+    ///     count records, are no reason to write a file.
     package init(files: [String: String], present: [String: String], isSample: Bool = false) {
         previous = present
         func compared(_ text: String) -> String {
             let body = GeneratedHeader.body(of: text)
             guard isSample else { return String(body) }
-            return body.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("///") }.joined(separator: "\n")
+            return body.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("///") }.joined(
+                separator: "\n")
         }
         for (name, text) in files.sorted(by: { $0.key < $1.key }) {
             guard let before = present[name] else {
@@ -51,7 +52,9 @@ package struct OutputPlan: Sendable {
         for (name, new) in written {
             let old = previous[name].map { GeneratedHeader.body(of: $0) } ?? ""
             text += previous[name] == nil ? "new: \(name)\n" : "changed: \(name)\n"
-            if previous[name] != nil { text += TextDifference(from: old, to: GeneratedHeader.body(of: new)).description }
+            if previous[name] != nil {
+                text += TextDifference(from: old, to: GeneratedHeader.body(of: new)).description
+            }
         }
         for name in removed { text += "gone: \(name)\n" }
         for name in refused { text += "in the way: \(name), which was not generated\n" }

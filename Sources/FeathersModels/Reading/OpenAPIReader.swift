@@ -6,7 +6,9 @@ struct OpenAPIReader {
     private let library: SchemaLibrary
     private var warnings: [SchemaWarning] = []
 
-    static func describes(_ json: JSONValue) -> Bool { json["paths"]?.object != nil || json["openapi"] != nil || json["swagger"] != nil }
+    static func describes(_ json: JSONValue) -> Bool {
+        json["paths"]?.object != nil || json["openapi"] != nil || json["swagger"] != nil
+    }
 
     init(_ source: SchemaSource, _ library: SchemaLibrary) {
         root = Schema(json: source.json, place: SchemaPlace(source: source.name, pointer: ""))
@@ -69,10 +71,13 @@ struct OpenAPIReader {
         guard let model = written.flatMap({ library.resolved($0) }) ?? component(last(path)) else {
             for schema in answers.compactMap(response) { warnUnresolved(schema) }
             let place = (collection ?? record ?? root).place
-            warnings.append(SchemaWarning(place: place, message: "service '\(path)' is left out: no schema says what its records are"))
+            warnings.append(
+                SchemaWarning(
+                    place: place, message: "service '\(path)' is left out: no schema says what its records are"))
             return nil
         }
-        let names = [model.place.pointer.contains("/paths/") ? nil : model.place.lastName, last(path)].compactMap(\.self)
+        let names = [model.place.pointer.contains("/paths/") ? nil : model.place.lastName, last(path)].compactMap(
+            \.self)
         return ServiceSchemas(
             path: path, id: operations.id, model: model,
             data: resolved(collection?["post"].flatMap(body)) ?? component(names, "Data"),
@@ -129,7 +134,8 @@ struct OpenAPIReader {
     /// The parameter of `find` that is a whole query.
     private func query(_ operation: Schema?) -> Schema? {
         let parameters = (operation?.list("parameters") ?? []).compactMap(library.resolved)
-        let schemas = parameters.filter { $0.text("in") == "query" && $0.text("name")?.hasPrefix("$") != true }.compactMap { $0["schema"] }
+        let schemas = parameters.filter { $0.text("in") == "query" && $0.text("name")?.hasPrefix("$") != true }
+            .compactMap { $0["schema"] }
         return schemas.compactMap(library.resolved).first { schema in
             schema["properties"] != nil || !(schema.list("allOf") + schema.list("anyOf")).isEmpty
         }

@@ -24,7 +24,8 @@ package struct RecordSampler: Sendable {
         var schema = Self.object(objects)
         schema["description"] = .string(
             "Guessed from \(Self.count(objects.count)). "
-                + (objects.count < Self.enough ? "Few records: check each property." : "Check what the comments call unsure."))
+                + (objects.count < Self.enough
+                    ? "Few records: check each property." : "Check what the comments call unsure."))
         return SchemaSource(name: path + ".json", json: schema)
     }
 
@@ -51,7 +52,11 @@ package struct RecordSampler: Sendable {
             var notes: [String] = []
             if found.count < objects.count { notes.append("In \(found.count) of \(objects.count) records.") }
             let nulls = found.count { $0.isNull }
-            if nulls == found.count { notes.append("Unsure: always null.") } else if nulls > 0 { notes.append("Null in \(nulls).") }
+            if nulls == found.count {
+                notes.append("Unsure: always null.")
+            } else if nulls > 0 {
+                notes.append("Null in \(nulls).")
+            }
             if let values = fewValues(found) { notes.append("Unsure: perhaps an enumeration, of \(values).") }
             if !notes.isEmpty { property["description"] = .string(notes.joined(separator: " ")) }
             properties[key] = property
@@ -61,7 +66,9 @@ package struct RecordSampler: Sendable {
     }
 
     /// Objects with many keys of which each is rare hold values by id.
-    private static func dictionary(_ objects: [JSONObject], _ keys: [String], _ values: [String: [JSONValue]]) -> JSONValue? {
+    private static func dictionary(_ objects: [JSONObject], _ keys: [String], _ values: [String: [JSONValue]])
+        -> JSONValue?
+    {
         guard keys.count > 12, keys.allSatisfy({ (values[$0]?.count ?? 0) * 2 < objects.count }) else { return nil }
         return ["type": "object", "additionalProperties": schema(of: keys.flatMap { values[$0] ?? [] })]
     }
@@ -78,7 +85,9 @@ package struct RecordSampler: Sendable {
         if found.allSatisfy({ $0.bool != nil }) { return ["type": "boolean"] }
         if found.allSatisfy({ if case .integer = $0 { true } else { false } }) { return ["type": "integer"] }
         if found.allSatisfy({ $0.number != nil }) { return ["type": "number"] }
-        let (strings, lists, objects) = (found.compactMap(\.string), found.compactMap(\.array), found.compactMap(\.object))
+        let (strings, lists, objects) = (
+            found.compactMap(\.string), found.compactMap(\.array), found.compactMap(\.object)
+        )
         if strings.count == found.count {
             let formats: [(String, (String) -> Bool)] = [("date-time", isDate), ("uuid", isUUID), ("uri", isURL)]
             let format = formats.first { strings.allSatisfy($0.1) }
@@ -100,8 +109,14 @@ package struct RecordSampler: Sendable {
     private static func fewValues(_ found: [JSONValue]) -> String? {
         let strings = found.compactMap(\.string)
         let counts = Dictionary(strings.map { ($0, 1) }, uniquingKeysWith: +)
-        guard strings.count >= enough, (2...6).contains(counts.count), counts.values.allSatisfy({ $0 > 1 }) else { return nil }
-        guard counts.keys.allSatisfy({ $0.count <= 24 && $0.contains(where: \.isLetter) && !$0.contains(where: \.isNewline) }) else {
+        guard strings.count >= enough, (2...6).contains(counts.count), counts.values.allSatisfy({ $0 > 1 }) else {
+            return nil
+        }
+        guard
+            counts.keys.allSatisfy({
+                $0.count <= 24 && $0.contains(where: \.isLetter) && !$0.contains(where: \.isNewline)
+            })
+        else {
             return nil
         }
         return counts.keys.sorted().map { JSONValue.string($0).description }.joined(separator: ", ")

@@ -12,7 +12,9 @@ struct SchemaFileReader {
     func services() -> [ServiceSchemas] {
         let all = sources.flatMap(SchemaLibrary.definitions)
         var named: [String: Schema] = [:]
-        for schema in all { for name in Self.names(of: schema) where named[Self.plain(name)] == nil { named[Self.plain(name)] = schema } }
+        for schema in all {
+            for name in Self.names(of: schema) where named[Self.plain(name)] == nil { named[Self.plain(name)] = schema }
+        }
         let files = sources.map { Schema(json: $0.json, place: SchemaPlace(source: $0.name, pointer: "")) }
         return files.compactMap { file -> ServiceSchemas? in
             let names = Self.names(of: file)
@@ -24,12 +26,14 @@ struct SchemaFileReader {
             }
             // A file without a schema of its own may hold one by its name.
             let own =
-                ShapeReader.isStructural(file) ? file : names.lazy.compactMap { named[Self.plain($0)] }.first { $0.place != file.place }
+                ShapeReader.isStructural(file)
+                ? file : names.lazy.compactMap { named[Self.plain($0)] }.first { $0.place != file.place }
             guard !isPart, let model = own ?? Self.only(in: file) else { return nil }
             let bases = names + Self.names(of: model)
             func part(_ suffix: String) -> Schema? { bases.lazy.compactMap { named[Self.plain($0 + suffix)] }.first }
             return ServiceSchemas(
-                path: Self.path(file.place.source), id: nil, model: model, data: part("Data"), patch: part("Patch"), query: part("Query"))
+                path: Self.path(file.place.source), id: nil, model: model, data: part("Data"), patch: part("Patch"),
+                query: part("Query"))
         }.sorted { $0.path < $1.path }
     }
 

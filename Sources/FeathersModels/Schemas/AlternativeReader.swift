@@ -6,9 +6,12 @@ extension ShapeReader {
         var isNullable = false
         var found: [UnionShape.Alternative] = []
         for schema in schemas {
-            let whole = Self.isStructural(base) ? Schema(json: ["allOf": [base.json, schema.json]], place: schema.place) : schema
+            let whole =
+                Self.isStructural(base)
+                ? Schema(json: ["allOf": [base.json, schema.json]], place: schema.place) : schema
             let reading = read(whole, depth: depth)
-            // No other alternative changes this. Without the exit, a circle of alternatives takes time for each path through it.
+            // No other alternative changes this. Without the exit, a circle of alternatives takes time for each path
+            // through it.
             if reading.isEndless { return reading }
             isNullable = isNullable || reading.isNullable
             if case .null = reading.shape { continue }
@@ -37,7 +40,9 @@ extension ShapeReader {
             }
         }
         // MongoDB's ids are strings in JSON; their schemas also allow the driver's object.
-        if texts.contains(where: { Self.isObjectID($0.schema) }), numbers.isEmpty, bools.isEmpty, rest.allSatisfy({ $0.isAnyObject }) {
+        if texts.contains(where: { Self.isObjectID($0.schema) }), numbers.isEmpty, bools.isEmpty,
+            rest.allSatisfy({ $0.isAnyObject })
+        {
             return Reading(shape: .scalar(.string))
         }
         let scalars = [text(texts), number(numbers), bools.first].compactMap(\.self)
@@ -50,7 +55,8 @@ extension ShapeReader {
     }
 
     private static func isObjectID(_ schema: Schema) -> Bool {
-        schema.json["objectid"]?.bool == true || schema.text("instanceOf") == "ObjectId" || schema.text("pattern")?.contains("{24}") == true
+        schema.json["objectid"]?.bool == true || schema.text("instanceOf") == "ObjectId"
+            || schema.text("pattern")?.contains("{24}") == true
     }
 
     /// One alternative for all that are strings in JSON.
@@ -68,7 +74,9 @@ extension ShapeReader {
         case (false, 0): first.reading = Reading(shape: .enumeration(values))
         case (true, 1): break
         default:
-            let note = values.isEmpty ? nil : "Often one of \(values.map { JSONValue.string($0).description }.joined(separator: ", "))."
+            let note =
+                values.isEmpty
+                ? nil : "Often one of \(values.map { JSONValue.string($0).description }.joined(separator: ", "))."
             first.reading = Reading(shape: .scalar(.string), note: note)
         }
         return first
@@ -77,7 +85,8 @@ extension ShapeReader {
     /// One alternative for all that are numbers in JSON.
     private func number(_ all: [UnionShape.Alternative]) -> UnionShape.Alternative? {
         guard var first = all.first, all.count > 1 else { return all.first }
-        let scalars: Set<Shape.Scalar> = Set(all.map { if case .scalar(let scalar) = $0.reading.shape { scalar } else { .int } })
+        let scalars: Set<Shape.Scalar> = Set(
+            all.map { if case .scalar(let scalar) = $0.reading.shape { scalar } else { .int } })
         // Without a note: each lists the values of one alternative only.
         let whole: Set<Shape.Scalar> = [.int, .int32, .int64]
         let shape = scalars.count == 1 ? scalars.first : scalars.isSubset(of: whole) ? .int64 : .double
@@ -85,7 +94,9 @@ extension ShapeReader {
         return first
     }
 
-    private mutating func union(_ scalars: [UnionShape.Alternative], _ rest: [UnionShape.Alternative], _ written: Schema?) -> Reading {
+    private mutating func union(
+        _ scalars: [UnionShape.Alternative], _ rest: [UnionShape.Alternative], _ written: Schema?
+    ) -> Reading {
         var (lists, objects, dictionaries) = (
             [UnionShape.Alternative](), [(UnionShape.Alternative, ObjectShape)](), [UnionShape.Alternative]()
         )
@@ -112,7 +123,9 @@ extension ShapeReader {
         for (index, (_, later)) in sorted.enumerated() {
             for (_, earlier) in sorted.prefix(index) where !tells(earlier, from: later) {
                 return Reading(
-                    shape: .any("its alternatives cannot be told apart: no property is required in one and missing in the others"))
+                    shape: .any(
+                        "its alternatives cannot be told apart: no property is required in one and missing in the others"
+                    ))
             }
         }
         if !dictionaries.isEmpty, objects.contains(where: { $0.1.required.isEmpty }) {
@@ -151,19 +164,27 @@ extension ShapeReader {
         }
     }
 
-    /// The union whose alternatives each have another constant in the same required property, or that its document describes so.
-    private mutating func discriminated(_ all: [(UnionShape.Alternative, ObjectShape)], by written: Schema?) -> UnionShape? {
+    /// The union whose alternatives each have another constant in the same required property, or that its document
+    /// describes so.
+    private mutating func discriminated(_ all: [(UnionShape.Alternative, ObjectShape)], by written: Schema?)
+        -> UnionShape?
+    {
         guard let first = all.first?.1 else { return nil }
         let named = written?.text("propertyName")
         for candidate in named.map({ [$0] }) ?? first.properties.map(\.name).filter(first.required.contains) {
             var (alternatives, seen) = ([UnionShape.Alternative](), Set<String>())
             for (alternative, object) in all {
-                guard let value = constant(candidate, of: object) ?? mapped(alternative, by: named == nil ? nil : written),
+                guard
+                    let value = constant(candidate, of: object)
+                        ?? mapped(alternative, by: named == nil ? nil : written),
                     seen.insert(value).inserted
                 else { break }
-                alternatives.append(UnionShape.Alternative(schema: alternative.schema, reading: alternative.reading, value: value))
+                alternatives.append(
+                    UnionShape.Alternative(schema: alternative.schema, reading: alternative.reading, value: value))
             }
-            if alternatives.count == all.count { return UnionShape(alternatives: alternatives, discriminator: candidate) }
+            if alternatives.count == all.count {
+                return UnionShape(alternatives: alternatives, discriminator: candidate)
+            }
         }
         return nil
     }

@@ -38,7 +38,8 @@ package struct SchemaPlace: Hashable, Sendable, CustomStringConvertible {
 
     static func unescaped(_ token: some StringProtocol) -> String {
         let token = String(token)
-        return token.utf8.contains(UInt8(ascii: "~")) ? token.replacing("~1", with: "/").replacing("~0", with: "~") : token
+        return token.utf8.contains(UInt8(ascii: "~"))
+            ? token.replacing("~1", with: "/").replacing("~0", with: "~") : token
     }
 
     /// A file's name without folders and extensions: `message` of `schemas/message.schema.json`.
@@ -73,7 +74,9 @@ struct Schema: Sendable {
 
     func without(_ keys: String...) -> Schema {
         guard let object = json.object else { return self }
-        return Schema(json: .object(JSONObject(object.filter { !keys.contains($0.key) }.map { ($0.key, $0.value) })), place: place)
+        return Schema(
+            json: .object(JSONObject(object.filter { !keys.contains($0.key) }.map { ($0.key, $0.value) })), place: place
+        )
     }
 }
 

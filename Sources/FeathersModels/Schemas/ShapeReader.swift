@@ -5,7 +5,8 @@ struct ShapeReader {
     let library: SchemaLibrary
     private(set) var warnings: [SchemaWarning] = []
     private var known: [SchemaPlace: Reading] = [:]
-    /// Whether unions are read as any value. Otherwise, telling a union's alternatives apart could read the union again.
+    /// Whether unions are read as any value. Otherwise, telling a union's alternatives apart could read the union
+    /// again.
     private(set) var isPeeking = false
     private static let deepest = 24
 
@@ -26,7 +27,9 @@ struct ShapeReader {
             return Reading(shape: .any("the schema allows any value"))
         }
         var reading = readKeywords(schema, depth + 1)
-        if schema.json["nullable"]?.bool == true || schema.json["x-nullable"]?.bool == true { reading.isNullable = true }
+        if schema.json["nullable"]?.bool == true || schema.json["x-nullable"]?.bool == true {
+            reading.isNullable = true
+        }
         return reading
     }
 
@@ -38,11 +41,15 @@ struct ShapeReader {
             guard !alternatives.isEmpty else { continue }
             let base = schema.without(key)
             // Alternatives that only say which properties must be there say nothing about types.
-            if alternatives.allSatisfy({ !Self.isStructural($0) }), Self.isStructural(base) { return read(base, depth: depth) }
+            if alternatives.allSatisfy({ !Self.isStructural($0) }), Self.isStructural(base) {
+                return read(base, depth: depth)
+            }
             return readAlternatives(alternatives, of: base, depth)
         }
         if let constant = schema.json["const"] { return Self.values([constant]) }
-        if let values = schema.json["enum"]?.array, !values.isEmpty { return Self.numbers(values, schema) ?? Self.values(values) }
+        if let values = schema.json["enum"]?.array, !values.isEmpty {
+            return Self.numbers(values, schema) ?? Self.values(values)
+        }
         return readType(schema, depth)
     }
 
@@ -86,9 +93,13 @@ struct ShapeReader {
         if let only = structural.first, structural.count == 1 {
             let reading = read(only, depth: depth)
             isOnlyNullable = reading.isNullable
-            let required = parts.filter { !Self.isStructural($0) }.reduce(into: Set()) { $0.formUnion(Self.object($1).required) }
+            let required = parts.filter { !Self.isStructural($0) }.reduce(into: Set()) {
+                $0.formUnion(Self.object($1).required)
+            }
             // Nothing changes unless an object with known properties must have more of them.
-            guard !required.isEmpty, case .object(let object) = unnamed(reading.shape), !required.isSubset(of: object.required) else {
+            guard !required.isEmpty, case .object(let object) = unnamed(reading.shape),
+                !required.isSubset(of: object.required)
+            else {
                 return reading
             }
         }
@@ -122,7 +133,8 @@ struct ShapeReader {
                 if let index = whole.properties.firstIndex(where: { $0.name == name }) {
                     let first = whole.properties[index].schema
                     guard first.json != schema.json else { continue }
-                    whole.properties[index].schema = Schema(json: ["allOf": [first.json, schema.json]], place: schema.place)
+                    whole.properties[index].schema = Schema(
+                        json: ["allOf": [first.json, schema.json]], place: schema.place)
                 } else {
                     whole.properties.append((name, schema))
                 }
@@ -160,7 +172,8 @@ struct ShapeReader {
     // MARK: Keywords
 
     private static let structural: Set<String> = [
-        "type", "properties", "enum", "const", "items", "anyOf", "oneOf", "allOf", "additionalProperties", "patternProperties", "format",
+        "type", "properties", "enum", "const", "items", "anyOf", "oneOf", "allOf", "additionalProperties",
+        "patternProperties", "format",
         "$ref", "prefixItems",
     ]
 
@@ -175,7 +188,8 @@ struct ShapeReader {
     private static func isPart(_ schema: Schema) -> Bool { isStructural(schema) || !schema.list("required").isEmpty }
 
     private static func isObject(_ schema: Schema) -> Bool {
-        schema.text("type") == "object" || schema.json["properties"] != nil || schema.json["additionalProperties"] != nil
+        schema.text("type") == "object" || schema.json["properties"] != nil
+            || schema.json["additionalProperties"] != nil
     }
 
     static func object(_ schema: Schema) -> ObjectShape {
@@ -203,12 +217,17 @@ struct ShapeReader {
         if values.allSatisfy({ $0.bool != nil }) {
             return Reading(shape: .scalar(.bool), isNullable: isNullable, note: values.count == 1 ? note : nil)
         }
-        if values.allSatisfy({ $0.integer != nil }) { return Reading(shape: .scalar(.int), isNullable: isNullable, note: note) }
-        if values.allSatisfy({ $0.number != nil }) { return Reading(shape: .scalar(.double), isNullable: isNullable, note: note) }
+        if values.allSatisfy({ $0.integer != nil }) {
+            return Reading(shape: .scalar(.int), isNullable: isNullable, note: note)
+        }
+        if values.allSatisfy({ $0.number != nil }) {
+            return Reading(shape: .scalar(.double), isNullable: isNullable, note: note)
+        }
         return Reading(shape: .any("its values are of different types"), isNullable: isNullable, note: note)
     }
 
-    /// The shape of whole numbers with names, as OpenAPI's tools write them; nil if the names are missing or do not match.
+    /// The shape of whole numbers with names, as OpenAPI's tools write them; nil if the names are missing or do not
+    /// match.
     private static func numbers(_ all: [JSONValue], _ schema: Schema) -> Reading? {
         let written = ["x-enum-varnames", "x-enumNames"].compactMap { schema.json[$0]?.array }.first
         guard let names = written?.compactMap(\.string), names.count == all.count else { return nil }
@@ -252,8 +271,10 @@ struct ShapeReader {
         guard let object = schema.json.object else { return [] }
         if object["instanceOf"]?.string == "Date" { return ["Date"] }
         let kinds: [(String, [String])] = [
-            ("object", ["properties", "additionalProperties", "patternProperties"]), ("array", ["items", "prefixItems"]),
-            ("string", ["pattern", "minLength", "maxLength", "format"]), ("number", ["minimum", "maximum", "multipleOf"]),
+            ("object", ["properties", "additionalProperties", "patternProperties"]),
+            ("array", ["items", "prefixItems"]),
+            ("string", ["pattern", "minLength", "maxLength", "format"]),
+            ("number", ["minimum", "maximum", "multipleOf"]),
         ]
         return kinds.first { $0.1.contains { object[$0] != nil } }.map { [$0.0] } ?? []
     }

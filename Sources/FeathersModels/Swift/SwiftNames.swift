@@ -27,7 +27,9 @@ enum SwiftNames {
     }
 
     static func isIdentifier(_ name: String) -> Bool {
-        guard let first = name.unicodeScalars.first, name != "_", !(0x30...0x39).contains(first.value) else { return false }
+        guard let first = name.unicodeScalars.first, name != "_", !(0x30...0x39).contains(first.value) else {
+            return false
+        }
         return name.unicodeScalars.allSatisfy(isPart)
     }
 
@@ -66,13 +68,16 @@ enum SwiftNames {
     }
 
     private static let acronyms: Set<String> = [
-        "id", "url", "uri", "uuid", "html", "http", "https", "json", "api", "ip", "ssl", "tls", "css", "xml", "sql", "pdf", "csv", "utc",
+        "id", "url", "uri", "uuid", "html", "http", "https", "json", "api", "ip", "ssl", "tls", "css", "xml", "sql",
+        "pdf", "csv", "utc",
     ]
 
     private static func capitalized(_ word: String) -> String {
         let lower = word.lowercased()
         if acronyms.contains(lower) { return lower.uppercased() }
-        if lower.hasSuffix("s"), acronyms.contains(String(lower.dropLast())) { return lower.dropLast().uppercased() + "s" }
+        if lower.hasSuffix("s"), acronyms.contains(String(lower.dropLast())) {
+            return lower.dropLast().uppercased() + "s"
+        }
         return lower.prefix(1).uppercased() + lower.dropFirst()
     }
 
@@ -88,21 +93,30 @@ enum SwiftNames {
         }
         if lower.hasSuffix("ies"), lower.count > 4 { return name.dropLast(3) + "y" }
         if ["sses", "shes", "ches", "xes", "zzes"].contains(where: lower.hasSuffix) { return String(name.dropLast(2)) }
-        if ["ss", "us", "is"].contains(where: lower.hasSuffix) || !lower.hasSuffix("s") || lower.count < 3 { return name }
+        if ["ss", "us", "is"].contains(where: lower.hasSuffix) || !lower.hasSuffix("s") || lower.count < 3 {
+            return name
+        }
         return String(name.dropLast())
     }
 
     private static let irregular = [
-        ("people", "person"), ("children", "child"), ("men", "man"), ("women", "woman"), ("statuses", "status"), ("buses", "bus"),
-        ("aliases", "alias"), ("bonuses", "bonus"), ("viruses", "virus"), ("campuses", "campus"), ("analyses", "analysis"),
-        ("news", "news"), ("series", "series"), ("species", "species"), ("movies", "movie"), ("cookies", "cookie"), ("quizzes", "quiz"),
-        ("addresses", "address"), ("indices", "index"), ("leaves", "leaf"), ("lives", "life"), ("data", "data"), ("media", "media"),
+        ("people", "person"), ("children", "child"), ("men", "man"), ("women", "woman"), ("statuses", "status"),
+        ("buses", "bus"),
+        ("aliases", "alias"), ("bonuses", "bonus"), ("viruses", "virus"), ("campuses", "campus"),
+        ("analyses", "analysis"),
+        ("news", "news"), ("series", "series"), ("species", "species"), ("movies", "movie"), ("cookies", "cookie"),
+        ("quizzes", "quiz"),
+        ("addresses", "address"), ("indices", "index"), ("leaves", "leaf"), ("lives", "life"), ("data", "data"),
+        ("media", "media"),
     ]
 
     private static let keywords: Set<String> = [
-        "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "inout", "internal", "let", "operator",
-        "private", "precedencegroup", "protocol", "public", "rethrows", "static", "struct", "subscript", "typealias", "var", "break",
-        "case", "catch", "continue", "default", "defer", "do", "else", "fallthrough", "for", "guard", "if", "in", "repeat", "return",
+        "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "inout", "internal",
+        "let", "operator",
+        "private", "precedencegroup", "protocol", "public", "rethrows", "static", "struct", "subscript", "typealias",
+        "var", "break",
+        "case", "catch", "continue", "default", "defer", "do", "else", "fallthrough", "for", "guard", "if", "in",
+        "repeat", "return",
         "throw", "switch", "where", "while", "as", "await", "false", "is", "nil", "super", "throws", "true", "try",
     ]
 
@@ -113,13 +127,18 @@ enum SwiftNames {
 
     /// Names of types that generated code means by their short names, or that would hide those of `Feathers`.
     static let takenTypes: Set<String> = [
-        "Any", "Array", "Bool", "Character", "Codable", "CodingKey", "CodingKeys", "CreateData", "Data", "Date", "Decodable",
+        "Any", "Array", "Bool", "Character", "Codable", "CodingKey", "CodingKeys", "CreateData", "Data", "Date",
+        "Decodable",
         "Decoder", "DecodingError", "Dictionary", "Double", "Encodable", "Encoder", "Error", "Float", "Hashable", "ID",
-        "Identifiable", "Indirect", "Int", "Int32", "Int64", "JSONValue", "Never", "Nullable", "Optional", "PatchData", "Presence",
-        "Protocol", "QueryKeys", "QueryValue", "RawRepresentable", "RawValue", "Result", "Self", "Sendable", "ServiceDefinition",
+        "Identifiable", "Indirect", "Int", "Int32", "Int64", "JSONValue", "Never", "Nullable", "Optional", "PatchData",
+        "Presence",
+        "Protocol", "QueryKeys", "QueryValue", "RawRepresentable", "RawValue", "Result", "Self", "Sendable",
+        "ServiceDefinition",
         "ServiceModel", "ServiceValue", "Set", "String", "Task", "Type", "URL", "UUID", "Void",
-        "AuthenticationOptions", "Endpoint", "EventName", "FeathersApp", "FeathersError", "Health", "Hook", "Hooks", "Identity",
-        "LiveQuery", "Outbox", "Page", "Pages", "Params", "Query", "QueryCondition", "Service", "ServiceID", "ServiceMethod",
+        "AuthenticationOptions", "Endpoint", "EventName", "FeathersApp", "FeathersError", "Health", "Hook", "Hooks",
+        "Identity",
+        "LiveQuery", "Outbox", "Page", "Pages", "Params", "Query", "QueryCondition", "Service", "ServiceID",
+        "ServiceMethod",
         "SortDirection", "Transport",
         "Foundation", "Feathers", "Swift",
     ]

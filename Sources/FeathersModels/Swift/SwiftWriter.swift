@@ -35,7 +35,9 @@ struct SwiftWriter {
     }
 
     private static func isControl(_ character: Character) -> Bool {
-        character.unicodeScalars.contains { $0.properties.generalCategory == .control || $0.properties.generalCategory == .format }
+        character.unicodeScalars.contains {
+            $0.properties.generalCategory == .control || $0.properties.generalCategory == .format
+        }
     }
 
     /// A string as a literal, which nothing in it can end.
@@ -46,8 +48,14 @@ struct SwiftWriter {
             case "\"", "\\": literal += "\\" + String(scalar)
             default:
                 let category = scalar.properties.generalCategory
-                let isPlain = category != .control && category != .format && category != .lineSeparator && category != .paragraphSeparator
-                if isPlain { literal.unicodeScalars.append(scalar) } else { literal += "\\u{\(String(scalar.value, radix: 16))}" }
+                let isPlain =
+                    category != .control && category != .format && category != .lineSeparator
+                    && category != .paragraphSeparator
+                if isPlain {
+                    literal.unicodeScalars.append(scalar)
+                } else {
+                    literal += "\\u{\(String(scalar.value, radix: 16))}"
+                }
             }
         }
         return literal + "\""
@@ -81,10 +89,14 @@ struct SwiftWriter {
             : "Codable, Hashable, Sendable, \(identifier == nil ? "" : "Identifiable, ")ServiceModel"
         block("\(access)struct \(Self.name(structure.path)): \(conformances)") { writer in
             for property in structure.properties { writer.write(property, in: structure.path) }
-            if let identifier, identifier != "id", let property = structure.properties.first(where: { $0.name == identifier }) {
+            if let identifier, identifier != "id",
+                let property = structure.properties.first(where: { $0.name == identifier })
+            {
                 writer.line()
                 writer.line("/// The record's id, which `Identifiable` asks for.")
-                writer.line("\(writer.access)var id: \(Self.type(of: property, in: structure.path)) { \(SwiftNames.escaped(identifier)) }")
+                writer.line(
+                    "\(writer.access)var id: \(Self.type(of: property, in: structure.path)) { \(SwiftNames.escaped(identifier)) }"
+                )
             }
             let keys = structure.properties.map { ($0.name, $0.key) }
             if structure.model != nil || keys.contains(where: { $0.0 != $0.1 }) {
@@ -158,7 +170,8 @@ struct SwiftWriter {
         let wrapper = property.isIndirect ? "@Indirect " : property.presence == .nullable ? "@Nullable " : ""
         // Only an optional without a wrapper is nil by itself.
         let value = property.presence == .optional && !property.isIndirect ? "" : Self.firstValue(of: property)
-        line("\(wrapper)\(access)var \(SwiftNames.escaped(property.name)): \(Self.type(of: property, in: path))\(value)")
+        line(
+            "\(wrapper)\(access)var \(SwiftNames.escaped(property.name)): \(Self.type(of: property, in: path))\(value)")
     }
 
     private mutating func writeInitializer(_ structure: SwiftStructure) {
@@ -168,9 +181,13 @@ struct SwiftWriter {
         comment(["Creates a value of its properties."])
         let row = "\(access)init(\(parameters.joined(separator: ", ")))"
         let assignments = structure.properties.map { "self.\($0.name) = \(SwiftNames.escaped($0.name))" }
-        if row.count + indentation.count + 2 <= Self.width { return block(row) { for text in assignments { $0.line(text) } } }
+        if row.count + indentation.count + 2 <= Self.width {
+            return block(row) { for text in assignments { $0.line(text) } }
+        }
         line("\(access)init(")
-        for (index, parameter) in parameters.enumerated() { line("    " + parameter + (index + 1 < parameters.count ? "," : "")) }
+        for (index, parameter) in parameters.enumerated() {
+            line("    " + parameter + (index + 1 < parameters.count ? "," : ""))
+        }
         block(")") { for text in assignments { $0.line(text) } }
     }
 
@@ -178,7 +195,8 @@ struct SwiftWriter {
 
     private mutating func write(_ enumeration: SwiftEnumeration) {
         comment(enumeration.comment)
-        block("\(access)enum \(Self.name(enumeration.path)): RawRepresentable, Codable, Hashable, Sendable, QueryValue") { writer in
+        block("\(access)enum \(Self.name(enumeration.path)): RawRepresentable, Codable, Hashable, Sendable, QueryValue")
+        { writer in
             for (name, _) in enumeration.cases { writer.line("case \(SwiftNames.escaped(name))") }
             writer.line("/// A value that the schema does not list.")
             writer.line("case \(enumeration.unknown)(\(enumeration.rawType))")
@@ -202,8 +220,12 @@ struct SwiftWriter {
 
     private mutating func write(_ union: SwiftUnion) {
         comment(union.comment)
-        block("\(union.isIndirect ? "indirect " : "")\(access)enum \(Self.name(union.path)): \(Self.conformances(union.path))") { writer in
-            for one in union.cases { writer.line("case \(SwiftNames.escaped(one.name))(\(one.type.text(in: union.path)))") }
+        block(
+            "\(union.isIndirect ? "indirect " : "")\(access)enum \(Self.name(union.path)): \(Self.conformances(union.path))"
+        ) { writer in
+            for one in union.cases {
+                writer.line("case \(SwiftNames.escaped(one.name))(\(one.type.text(in: union.path)))")
+            }
             if union.discriminator != nil {
                 writer.line("/// A kind that the schema does not list.")
                 writer.line("case \(union.unknown)(JSONValue)")
@@ -226,7 +248,9 @@ struct SwiftWriter {
             }
             if let discriminator = union.discriminator {
                 writer.line()
-                writer.line("private enum CodingKeys: String, CodingKey { case discriminator = \(Self.literal(discriminator)) }")
+                writer.line(
+                    "private enum CodingKeys: String, CodingKey { case discriminator = \(Self.literal(discriminator)) }"
+                )
             }
             for nested in union.nested {
                 writer.line()
@@ -241,7 +265,9 @@ struct SwiftWriter {
         line("    switch try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .discriminator) {")
         for one in union.cases {
             guard let value = one.value else { continue }
-            line("    case \(Self.literal(value)): .\(one.name)(try container.decode(\(one.type.text(in: union.path)).self))")
+            line(
+                "    case \(Self.literal(value)): .\(one.name)(try container.decode(\(one.type.text(in: union.path)).self))"
+            )
         }
         line("    default: .\(union.unknown)(try container.decode(JSONValue.self))")
         line("    }")
@@ -256,7 +282,9 @@ struct SwiftWriter {
             word = "} else if"
         }
         line("} else {")
-        line("    throw DecodingError.dataCorruptedError(in: container, debugDescription: \"None of the alternatives fits.\")")
+        line(
+            "    throw DecodingError.dataCorruptedError(in: container, debugDescription: \"None of the alternatives fits.\")"
+        )
         line("}")
     }
 
@@ -269,7 +297,8 @@ struct SwiftWriter {
             let id = service.id == "id" ? "" : ", id: \(Self.literal(service.id))"
             let name = SwiftNames.escaped(service.name)
             guard !service.parameters.isEmpty else {
-                return writer.line("\(writer.access)static var \(name): Self { Self(path: \(Self.literal(service.path))\(id)) }")
+                return writer.line(
+                    "\(writer.access)static var \(name): Self { Self(path: \(Self.literal(service.path))\(id)) }")
             }
             var (path, parameters) = ([String](), [String]())
             for step in service.path.split(separator: "/") {
@@ -283,7 +312,9 @@ struct SwiftWriter {
                 path.append("\\(\(SwiftNames.escaped(parameter)))")
             }
             let list = parameters.map { "\(SwiftNames.escaped($0)): String" }.joined(separator: ", ")
-            writer.line("\(writer.access)static func \(name)(\(list)) -> Self { Self(path: \"\(path.joined(separator: "/"))\"\(id)) }")
+            writer.line(
+                "\(writer.access)static func \(name)(\(list)) -> Self { Self(path: \"\(path.joined(separator: "/"))\"\(id)) }"
+            )
         }
     }
 }

@@ -4,8 +4,9 @@ import FeathersSupport
     import CCurl
     import Foundation
 
-    /// The thread that drives a client's transfers, and its mailbox. The thread starts with the first exchange and ends with ``close()``.
-    /// It holds a reference to the driver, not to the client, so that releasing the client can end the thread.
+    /// The thread that drives a client's transfers, and its mailbox. The thread starts with the first exchange and ends
+    /// with ``close()``. It holds a reference to the driver, not to the client, so that releasing the client can end
+    /// the thread.
     final class CurlDriver: Sendable {
         enum Command: Sendable {
             case start(CurlExchange)
@@ -37,19 +38,25 @@ import FeathersSupport
         /// Starts an exchange. If that isn't possible, the exchange ends with an error.
         func start(_ exchange: CurlExchange) {
             let failure: HTTPClientError? = mailbox.withLock { mailbox in
-                guard exchange.generation == mailbox.generation else { return .allCancelled(host: exchange.host, delivery: .neverSent) }
+                guard exchange.generation == mailbox.generation else {
+                    return .allCancelled(host: exchange.host, delivery: .neverSent)
+                }
                 if case .resting = mailbox.phase {
                     guard let wakeable = makeMulti() else {
                         return HTTPClientError(.other, "libcurl is out of memory", delivery: .neverSent)
                     }
-                    // Deep, because readers parse JSON in place, and release it, however deeply it is nested (``HTTPBodyPipe/forEach(_:)``).
+                    // Deep, because readers parse JSON in place, and release it, however deeply it is nested
+                    // (``HTTPBodyPipe/forEach(_:)``).
                     guard NetworkThread.start("feathers-http", isDeep: true, { self.run(wakeable) }) else {
                         curl_multi_cleanup(wakeable.multi)
-                        return HTTPClientError(.other, "The system could not start another thread", delivery: .neverSent)
+                        return HTTPClientError(
+                            .other, "The system could not start another thread", delivery: .neverSent)
                     }
                     mailbox.phase = .running(wakeable)
                 }
-                guard put(.start(exchange), into: &mailbox) else { return .clientClosed(host: exchange.host, delivery: .neverSent) }
+                guard put(.start(exchange), into: &mailbox) else {
+                    return .clientClosed(host: exchange.host, delivery: .neverSent)
+                }
                 return nil
             }
             if let failure { exchange.finish(.failure(failure)) }
@@ -65,12 +72,16 @@ import FeathersSupport
         func cancelAll() {
             let unstarted: [CurlExchange] = mailbox.withLock { mailbox in
                 mailbox.generation += 1
-                let starts: [CurlExchange] = mailbox.commands.compactMap { if case .start(let exchange) = $0 { exchange } else { nil } }
+                let starts: [CurlExchange] = mailbox.commands.compactMap {
+                    if case .start(let exchange) = $0 { exchange } else { nil }
+                }
                 mailbox.commands.removeAll { if case .start = $0 { true } else { false } }
                 _ = put(.cancelAll, into: &mailbox)
                 return starts
             }
-            for exchange in unstarted { exchange.finish(.failure(.allCancelled(host: exchange.host, delivery: .neverSent))) }
+            for exchange in unstarted {
+                exchange.finish(.failure(.allCancelled(host: exchange.host, delivery: .neverSent)))
+            }
         }
 
         /// Ends the thread. Exchanges in flight fail, and so do all later ones.
@@ -90,7 +101,8 @@ import FeathersSupport
 
         /// Returns whether the thread takes the command, which it does unless it has not started or was closed.
         ///
-        /// Wakes the thread while holding the lock, because the thread takes the lock once more before it frees the multi handle.
+        /// Wakes the thread while holding the lock, because the thread takes the lock once more before it frees the
+        /// multi handle.
         private func put(_ command: Command, into mailbox: inout Mailbox) -> Bool {
             guard case .running(let wakeable) = mailbox.phase else { return false }
             mailbox.commands.append(command)

@@ -1,12 +1,15 @@
 #if os(Linux)
     import FeathersSupport
 
-    /// An HTTP client built on the libcurl that Foundation itself uses. It is several times as fast as `URLSession` on Linux.
+    /// An HTTP client built on the libcurl that Foundation itself uses. It is several times as fast as `URLSession` on
+    /// Linux.
     ///
-    /// All callers share a pool of connections, which use HTTP/1.1 or HTTP/2 as negotiated by TLS. Cookies are neither stored nor sent. A single
-    /// thread, started with the first request, drives all connections and streams files. It ends with the client or with ``close()``.
+    /// All callers share a pool of connections, which use HTTP/1.1 or HTTP/2 as negotiated by TLS. Cookies are neither
+    /// stored nor sent. A single thread, started with the first request, drives all connections and streams files. It
+    /// ends with the client or with ``close()``.
     ///
-    /// If a pooled connection turns out to be dead, libcurl repeats the request, but only if it is idempotent (RFC 9110, section 9.2.2).
+    /// If a pooled connection turns out to be dead, libcurl repeats the request, but only if it is idempotent (RFC
+    /// 9110, section 9.2.2).
     public final class CurlHTTPClient: StreamingHTTPClient {
         let driver: CurlDriver
 
@@ -14,17 +17,21 @@
         /// - Parameters:
         ///   - tls: How secure connections are made.
         ///   - proxy: The proxy that connections use.
-        ///   - connectTimeout: The time limit for connecting, including name resolution and TLS. The request's own timeout still applies.
+        ///   - connectTimeout: The time limit for connecting, including name resolution and TLS. The request's own
+        ///     timeout still applies.
         ///   - maximumConnectionsPerHost: The maximum number of open connections. Further requests wait for a free one.
-        /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` if this process has no libcurl, or a version earlier than 7.68.
+        /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` if this process has no libcurl, or a
+        ///   version earlier than 7.68.
         public init(
-            tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment, connectTimeout: Duration = .seconds(60),
+            tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment,
+            connectTimeout: Duration = .seconds(60),
             maximumConnectionsPerHost: Int = 128
         ) throws(HTTPClientError) {
             if case .failure(let error) = Libcurl.version { throw error }
             driver = CurlDriver(
                 CurlSettings(
-                    tls: tls, proxy: proxy, connectTimeout: connectTimeout, maximumConnectionsPerHost: maximumConnectionsPerHost))
+                    tls: tls, proxy: proxy, connectTimeout: connectTimeout,
+                    maximumConnectionsPerHost: maximumConnectionsPerHost))
         }
 
         deinit { driver.close() }
@@ -52,7 +59,8 @@
             // Only an exchange with streaming bodies pauses.
             var resuming: (@Sendable (CurlExchange) -> Void)?
             if streams != nil { resuming = { [weak driver] exchange in driver?.resume(exchange) } }
-            let exchange = CurlExchange(request, deadline: deadline, streams: streams, generation: generation, resuming: resuming)
+            let exchange = CurlExchange(
+                request, deadline: deadline, streams: streams, generation: generation, resuming: resuming)
             return try await withTaskCancellationHandler {
                 // A wait that finds its task cancelled may end before the handler is called, which then never is.
                 defer { end(exchange) }

@@ -2,7 +2,8 @@
     import CCurl
     import FeathersSupport
 
-    /// The transfers of a client: starts, drives, times out, and ends them. Not `Sendable`, because it lives on the driver's thread only.
+    /// The transfers of a client: starts, drives, times out, and ends them. Not `Sendable`, because it lives on the
+    /// driver's thread only.
     final class CurlMulti {
         /// The maximum number of idle handles to keep for later exchanges.
         private static let idleLimit = 64
@@ -17,7 +18,8 @@
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
         /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
         private let lingers = (try? Libcurl.version.get()).map { $0 < 0x07_57_00 } ?? false
-        /// A lower bound for the deadlines of all running exchanges. It may be too early, because it isn't recalculated when an exchange ends.
+        /// A lower bound for the deadlines of all running exchanges. It may be too early, because it isn't recalculated
+        /// when an exchange ends.
         private var earliestDeadline: ContinuousClock.Instant?
 
         init(_ multi: UnsafeMutableRawPointer, _ settings: CurlSettings) {
@@ -46,7 +48,9 @@
             // The caller may have been cancelled before the command arrived.
             if exchange.response.isSettled { return }
             guard let transfer = idle.popLast() ?? CurlTransfer(settings, self) else {
-                exchange.finish(.failure(HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
+                exchange.finish(
+                    .failure(
+                        HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
                 return
             }
             do {
@@ -56,14 +60,17 @@
                 return keep(transfer)
             }
             guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
-                transfer.end(with: .failure(HTTPClientError(.other, "A call to libcurl failed", host: exchange.host, delivery: .neverSent)))
+                transfer.end(
+                    with: .failure(
+                        HTTPClientError(.other, "A call to libcurl failed", host: exchange.host, delivery: .neverSent)))
                 return
             }
             running[ObjectIdentifier(exchange)] = transfer
             if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
         }
 
-        /// Drops an exchange whose caller was cancelled. Closes its connection, unless the connection also carries others (HTTP/2).
+        /// Drops an exchange whose caller was cancelled. Closes its connection, unless the connection also carries
+        /// others (HTTP/2).
         private func abandon(_ exchange: CurlExchange) {
             guard let transfer = running.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
             giveUp(transfer, with: HTTPClientError(.other, "The request was abandoned", host: exchange.host))
@@ -136,7 +143,8 @@
                     continue
                 }
                 running[key] = nil
-                let error = HTTPClientError(.timeout, "The request timed out", host: exchange.host, delivery: transfer.delivery)
+                let error = HTTPClientError(
+                    .timeout, "The request timed out", host: exchange.host, delivery: transfer.delivery)
                 giveUp(transfer, with: error)
             }
         }

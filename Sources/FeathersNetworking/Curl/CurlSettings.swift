@@ -16,7 +16,9 @@
             ccurl_set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             let checksCertificate = verification != .dangerouslyOff
             let checksHostName = verification == .full
-            for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] { ccurl_set_long(easy, option, checksCertificate ? 1 : 0) }
+            for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] {
+                ccurl_set_long(easy, option, checksCertificate ? 1 : 0)
+            }
             for option in [CURLOPT_SSL_VERIFYHOST, CURLOPT_PROXY_SSL_VERIFYHOST] {
                 // 2 verifies the host name; 1 was a debugging aid that libcurl no longer supports.
                 ccurl_set_long(easy, option, checksHostName ? 2 : 0)
@@ -38,7 +40,8 @@
         }
 
         private static func trust(directory: String, on easy: UnsafeMutableRawPointer) {
-            // A TLS library that cannot read directories rejects the option. In that case, the built-in bundle stays in effect.
+            // A TLS library that cannot read directories rejects the option. In that case, the built-in bundle stays in
+            // effect.
             guard ccurl_set_string(easy, CURLOPT_CAPATH, directory) == CURLE_OK else { return }
             ccurl_set_string(easy, CURLOPT_PROXY_CAPATH, directory)
             for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { ccurl_set_string(easy, option, nil) }
@@ -58,11 +61,12 @@
         }
     }
 
-    /// The place where this system stores its trusted certificates. A statically linked libcurl has no default, so the usual places are searched, as
-    /// Foundation does.
+    /// The place where this system stores its trusted certificates. A statically linked libcurl has no default, so the
+    /// usual places are searched, as Foundation does.
     enum SystemTrust: Hashable, Sendable {
-        /// A directory of certificates named by the hashes of their subjects. Only the certificates that a connection needs are read: 2 ms and 57 KB
-        /// per connection, instead of 42 ms and 870 KB with a bundle (libcurl 7.88, OpenSSL 3).
+        /// A directory of certificates named by the hashes of their subjects. Only the certificates that a connection
+        /// needs are read: 2 ms and 57 KB per connection, instead of 42 ms and 870 KB with a bundle (libcurl 7.88,
+        /// OpenSSL 3).
         case directory(String)
         case file(String)
         /// The default that libcurl was built with.
@@ -73,12 +77,14 @@
         private static let directories = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
 
         private static let files = [
-            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/usr/share/ssl/certs/ca-bundle.crt",
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+            "/usr/share/ssl/certs/ca-bundle.crt",
             "/usr/local/share/certs/ca-root-nss.crt", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem",
         ]
 
-        /// Searches for the trusted certificates. `SSL_CERT_FILE` is OpenSSL's variable, `URLSessionCertificateAuthorityInfoFile` Foundation's.
-        /// Foundation's value for turning verification off isn't a file, and is ignored.
+        /// Searches for the trusted certificates. `SSL_CERT_FILE` is OpenSSL's variable,
+        /// `URLSessionCertificateAuthorityInfoFile` Foundation's. Foundation's value for turning verification off isn't
+        /// a file, and is ignored.
         static func search(environment: [String: String]) -> SystemTrust {
             for name in ["SSL_CERT_FILE", "URLSessionCertificateAuthorityInfoFile"] {
                 if let path = environment[name], FileManager.default.isReadableFile(atPath: path) { return .file(path) }
@@ -88,7 +94,8 @@
             return .builtIn
         }
 
-        /// Whether a directory holds a complete set of certificates named by their hashes, not just a few that were added manually.
+        /// Whether a directory holds a complete set of certificates named by their hashes, not just a few that were
+        /// added manually.
         static func isHashed(_ directory: String) -> Bool {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
             return names.count { $0.hasSuffix(".0") && $0.utf8.count == 10 } >= 50

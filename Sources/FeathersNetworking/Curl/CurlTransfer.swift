@@ -2,8 +2,8 @@
     import CCurl
     import Foundation
 
-    /// An easy handle and its current exchange, reused for one exchange after another. Not `Sendable`: only the driver's thread creates, uses, and
-    /// ends it, and libcurl makes its callbacks on the same thread.
+    /// An easy handle and its current exchange, reused for one exchange after another. Not `Sendable`: only the
+    /// driver's thread creates, uses, and ends it, and libcurl makes its callbacks on the same thread.
     final class CurlTransfer {
         let easy: UnsafeMutableRawPointer
         private let detail: UnsafeMutablePointer<CChar>
@@ -19,8 +19,8 @@
         private var transmitted: Int64 = 0
         /// Whether the body has a reader that gets it as it arrives.
         private var isPassingOn = false
-        /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every HTTP chunk by itself, and
-        /// waking the reader for each of them costs more than the chunk.
+        /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every
+        /// HTTP chunk by itself, and waking the reader for each of them costs more than the chunk.
         private var gathered: [UInt8] = []
         private var uploaded = 0
         /// The reader of a streamed body, or nil if the body is in memory or there is none.
@@ -69,9 +69,10 @@
             ccurl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
             ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
             ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            // HTTP/2 is used if TLS negotiates it (see `begin`). A build without HTTP/2 rejects the option and stays with 1.1. (CURLOPT_PIPEWAIT
-            // would save connections, but would make a second request to an HTTP/1.1 server wait for the first response.)
-            // Allows name resolution to be abandoned without waiting for the resolver (see `CurlMulti.lingers`).
+            // HTTP/2 is used if TLS negotiates it (see `begin`). A build without HTTP/2 rejects the option and stays
+            // with 1.1. (CURLOPT_PIPEWAIT would save connections, but would make a second request to an HTTP/1.1 server
+            // wait for the first response.) Allows name resolution to be abandoned without waiting for the resolver
+            // (see `CurlMulti.lingers`).
             ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
             ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(settings.connectTimeout.milliseconds))
             ccurl_set_string(easy, CURLOPT_ACCEPT_ENCODING, "")
@@ -79,7 +80,8 @@
             settings.proxy.apply(to: easy)
         }
 
-        /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if the body's files cannot be read. In that case, nothing has begun.
+        /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if the body's files cannot be read. In that case, nothing
+        ///   has begun.
         func begin(_ exchange: CurlExchange) throws(HTTPClientError) {
             reader = try exchange.streams?.body.map { (body) throws(HTTPClientError) in try HTTPBodyReader(body) }
             let length = reader.map(\.count) ?? Int64(exchange.request.body?.count ?? 0)
@@ -107,8 +109,9 @@
                 if request.method == "GET" { ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, "GET") }
             }
             if request.method == "HEAD" { ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
-            // If a pooled connection turns out to be dead, libcurl would silently send the request twice. As of 7.80, it makes a callback before
-            // sending (see `mayBeSent`). Earlier versions can be kept from rereading a body (see `rewind`), but not from resending without one.
+            // If a pooled connection turns out to be dead, libcurl would silently send the request twice. As of 7.80,
+            // it makes a callback before sending (see `mayBeSent`). Earlier versions can be kept from rereading a body
+            // (see `rewind`), but not from resending without one.
             sendings = 0
             let needsOwnConnection = !isRepeatable && length == 0 && !asksBeforeSending
             let keepAlive = exchange.streams?.transfer.keepAlive
@@ -118,9 +121,11 @@
             let interval = Int((keepAlive ?? .seconds(60)).milliseconds + 999) / 1000
             ccurl_set_long(easy, CURLOPT_TCP_KEEPIDLE, interval)
             ccurl_set_long(easy, CURLOPT_TCP_KEEPINTVL, keepAlive == nil ? interval : max(interval / 3, 1))
-            // A paused HTTP/2 stream would buffer up to its window, which is megabytes. HTTP/1.1 leaves the bytes in the socket.
+            // A paused HTTP/2 stream would buffer up to its window, which is megabytes. HTTP/1.1 leaves the bytes in
+            // the socket.
             ccurl_set_long(
-                easy, CURLOPT_HTTP_VERSION, exchange.streams?.transfer.pipe == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+                easy, CURLOPT_HTTP_VERSION,
+                exchange.streams?.transfer.pipe == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
             (isPaused, isAwaitingBody) = (false, false)
             setHeaders(request.headers, sendsBody: sendsBody)
         }
@@ -139,7 +144,8 @@
 
         /// When the exchange times out, unless data moves before then.
         var deadline: ContinuousClock.Instant? {
-            guard let lastMove, let stallTimeout = exchange?.streams?.transfer.stallTimeout, !isPaused, !isAwaitingBody else {
+            guard let lastMove, let stallTimeout = exchange?.streams?.transfer.stallTimeout, !isPaused, !isAwaitingBody
+            else {
                 return exchange?.deadline
             }
             let stalled = lastMove.advanced(by: stallTimeout)
@@ -189,7 +195,8 @@
         private func installCallbacks() {
             let context = Unmanaged.passUnretained(self).toOpaque()
             for option in [
-                CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_SOCKOPTDATA, CURLOPT_RESOLVER_START_DATA,
+                CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_SOCKOPTDATA,
+                CURLOPT_RESOLVER_START_DATA,
                 CURLOPT_PREREQDATA,
             ] {
                 ccurl_set_pointer(easy, option, context)
@@ -205,7 +212,9 @@
             ccurl_set_read_function(easy) { bytes, size, count, context in
                 CurlTransfer.at(context).fill(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
             }
-            ccurl_set_seek_function(easy) { context, offset, origin in CurlTransfer.at(context).rewind(to: offset, from: origin) ? 0 : 1 }
+            ccurl_set_seek_function(easy) { context, offset, origin in
+                CurlTransfer.at(context).rewind(to: offset, from: origin) ? 0 : 1
+            }
             ccurl_set_resolver_start_function(easy) { _, _, context in
                 CurlTransfer.at(context).isResolving = true
                 return 0
@@ -217,15 +226,18 @@
             ccurl_set_sockopt_function(easy) { context, socket, _ in
                 let transfer = CurlTransfer.at(context)
                 transfer.isResolving = false
-                // Without an exchange, the transfer was abandoned during name resolution, so nothing may be sent. A child process that inherits the
-                // socket would keep the connection open after it is closed.
+                // Without an exchange, the transfer was abandoned during name resolution, so nothing may be sent. A
+                // child process that inherits the socket would keep the connection open after it is closed.
                 return transfer.exchange == nil ? 1 : fcntl(socket, F_SETFD, FD_CLOEXEC)
             }
         }
 
-        /// Returns a callback's transfer, which is alive: libcurl makes callbacks only while the driver, which holds the transfer, is calling it.
+        /// Returns a callback's transfer, which is alive: libcurl makes callbacks only while the driver, which holds
+        /// the transfer, is calling it.
         private static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer {
-            guard let context else { preconditionFailure("libcurl makes every callback with the transfer it was given") }
+            guard let context else {
+                preconditionFailure("libcurl makes every callback with the transfer it was given")
+            }
             return Unmanaged.fromOpaque(context).takeUnretainedValue()
         }
 
@@ -250,7 +262,8 @@
             guard let pipe, let exchange else { return }
             isPassingOn = true
             if lastMove != nil { lastMove = .now }
-            let response = HTTPResponse(status: head.status, headers: HTTPHeaders(received: head.fields), url: exchange.request.url)
+            let response = HTTPResponse(
+                status: head.status, headers: HTTPHeaders(received: head.fields), url: exchange.request.url)
             pipe.open(response) { [weak exchange] in exchange?.resume() }
         }
 
@@ -259,7 +272,8 @@
             if isPaused { return Int(CURL_WRITEFUNC_PAUSE) }
             received += Int64(piece.count)
             guard isInProportion else {
-                let message = "The response is more than \(DecompressionLimit.ratio) times as large as what was transmitted"
+                let message =
+                    "The response is more than \(DecompressionLimit.ratio) times as large as what was transmitted"
                 failure = HTTPClientError(.responseTooLarge, message, host: exchange?.host)
                 return 0
             }
@@ -297,8 +311,11 @@
 
         /// Whether the bytes received so far are within the decompression limit for the bytes transmitted.
         private var isInProportion: Bool {
-            // More has been transmitted since, so that what was permitted still is. libcurl passes on many small pieces.
-            guard received > DecompressionLimit.floor, !DecompressionLimit.permits(received, from: transmitted) else { return true }
+            // More has been transmitted since, so that what was permitted still is. libcurl passes on many small
+            // pieces.
+            guard received > DecompressionLimit.floor, !DecompressionLimit.permits(received, from: transmitted) else {
+                return true
+            }
             // Does not yet include the bytes that libcurl is decompressing now, at most 16 KiB.
             guard ccurl_get_offset(easy, CURLINFO_SIZE_DOWNLOAD_T, &transmitted) == CURLE_OK else { return true }
             return DecompressionLimit.permits(received, from: transmitted)
@@ -307,7 +324,8 @@
         private func collected(_ piece: UnsafeRawBufferPointer) -> Bool {
             let maximum = exchange?.request.maximumResponseBytes ?? 0
             guard piece.count <= maximum - body.count else {
-                failure = HTTPClientError(.responseTooLarge, "The response is larger than \(maximum) bytes", host: exchange?.host)
+                failure = HTTPClientError(
+                    .responseTooLarge, "The response is larger than \(maximum) bytes", host: exchange?.host)
                 return false
             }
             body.append(contentsOf: piece)
@@ -329,12 +347,13 @@
         private func mayBeSent() -> Bool {
             sendings += 1
             guard sendings > 1, !isRepeatable else { return true }
-            failure = HTTPClientError(.connectionLost, "The connection was lost before a response arrived", host: exchange?.host)
+            failure = HTTPClientError(
+                .connectionLost, "The connection was lost before a response arrived", host: exchange?.host)
             return false
         }
 
-        /// libcurl rewinds the body if a pooled connection broke without a response and it intends to retry on another. A request that may have been
-        /// executed must not be sent again without the caller's knowledge.
+        /// libcurl rewinds the body if a pooled connection broke without a response and it intends to retry on another.
+        /// A request that may have been executed must not be sent again without the caller's knowledge.
         private func rewind(to offset: Int64, from origin: Int32) -> Bool {
             guard isRepeatable, offset == 0, origin == SEEK_SET else { return false }
             guard reader?.rewind() != false else { return false }
@@ -343,11 +362,14 @@
             return true
         }
 
-        /// Stores a piece of a response whose progress is reported: in the file for a successful response, otherwise in memory.
+        /// Stores a piece of a response whose progress is reported: in the file for a successful response, otherwise in
+        /// memory.
         private func streamed(_ piece: UnsafeRawBufferPointer) -> Bool {
             if progress.received == 0 {
                 let headers = HTTPHeaders(received: head.fields)
-                if headers["Content-Encoding"] == nil { progress.totalToReceive = headers["Content-Length"].flatMap(Int64.init) }
+                if headers["Content-Encoding"] == nil {
+                    progress.totalToReceive = headers["Content-Length"].flatMap(Int64.init)
+                }
             }
             if let download = exchange?.streams?.download, (200..<300).contains(head.status) {
                 do {
@@ -365,7 +387,8 @@
 
         private func fill(_ buffer: UnsafeMutableRawBufferPointer, from reader: HTTPBodyReader) -> Int {
             do {
-                guard let count = try reader.read(into: buffer, resume: { [weak exchange] in exchange?.resume() }) else {
+                guard let count = try reader.read(into: buffer, resume: { [weak exchange] in exchange?.resume() })
+                else {
                     (isAwaitingBody, hasPaused) = (true, true)
                     return Int(CURL_READFUNC_PAUSE)
                 }
@@ -375,7 +398,8 @@
                 }
                 return count
             } catch {
-                // libcurl closes the connection, so that the server does not take the beginning of the body for the whole.
+                // libcurl closes the connection, so that the server does not take the beginning of the body for the
+                // whole.
                 failure = error
                 failure?.delivery = .mayHaveExecuted
                 return CURL_READFUNC_ABORT

@@ -1,5 +1,5 @@
-/// Reads response heads line by line and checks status, fields, and limits. libcurl passes interim responses (1xx), the final response, and trailers
-/// to the same callback. Fields of interim responses and trailers are discarded.
+/// Reads response heads line by line and checks status, fields, and limits. libcurl passes interim responses (1xx), the
+/// final response, and trailers to the same callback. Fields of interim responses and trailers are discarded.
 struct HTTPHeadReader {
     enum Failure: Error { case malformedStatusLine, malformedField, invalidLength, tooLarge }
 
@@ -29,13 +29,19 @@ struct HTTPHeadReader {
     private mutating func readStatusLine(_ line: Slice<UnsafeRawBufferPointer>) throws(Failure) {
         // After an interim response, libcurl may pass the blank line twice.
         if line.isEmpty, status != 0 { return }
-        guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")) else { throw .malformedStatusLine }
+        guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: UInt8(ascii: " ")) else {
+            throw .malformedStatusLine
+        }
         let version = line[..<space].dropFirst(5)
-        guard let major = version.first, Self.isDigit(major), version.allSatisfy({ Self.isDigit($0) || $0 == UInt8(ascii: ".") }) else {
+        guard let major = version.first, Self.isDigit(major),
+            version.allSatisfy({ Self.isDigit($0) || $0 == UInt8(ascii: ".") })
+        else {
             throw .malformedStatusLine
         }
         let code = line[(space + 1)...].prefix { $0 != UInt8(ascii: " ") }
-        guard code.count == 3, code.first != UInt8(ascii: "0"), code.allSatisfy(Self.isDigit) else { throw .malformedStatusLine }
+        guard code.count == 3, code.first != UInt8(ascii: "0"), code.allSatisfy(Self.isDigit) else {
+            throw .malformedStatusLine
+        }
         status = code.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         fields.removeAll(keepingCapacity: true)
         // As many as most responses have.
@@ -61,8 +67,9 @@ struct HTTPHeadReader {
         fields.append((name, String(decoding: Self.trimmed(line[(colon + 1)...]), as: UTF8.self)))
     }
 
-    /// Whether all `Content-Length` values in the head are numbers and agree (RFC 9112, section 6.3). libcurl picks one of several, and reads `8abc`
-    /// as 8. A proxy in between may then see the body end elsewhere, followed by another response.
+    /// Whether all `Content-Length` values in the head are numbers and agree (RFC 9112, section 6.3). libcurl picks one
+    /// of several, and reads `8abc` as 8. A proxy in between may then see the body end elsewhere, followed by another
+    /// response.
     private var hasValidLength: Bool {
         var length: Int64?
         for field in fields where HTTPHeaders.same(field.name, "Content-Length") {
@@ -71,7 +78,8 @@ struct HTTPHeadReader {
                 let piece = rest.prefix { $0 != UInt8(ascii: ",") }
                 var text = piece.drop(while: Self.isSpace)
                 while let last = text.last, Self.isSpace(last) { text.removeLast() }
-                guard text.allSatisfy(Self.isDigit), let number = Int64(Substring(text)), length ?? number == number else { return false }
+                guard text.allSatisfy(Self.isDigit), let number = Int64(Substring(text)), length ?? number == number
+                else { return false }
                 length = number
                 guard piece.endIndex < rest.endIndex else { break }
                 rest = rest[piece.endIndex...].dropFirst()
@@ -82,7 +90,9 @@ struct HTTPHeadReader {
 
     private static func trimmed(_ line: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
         var line = line
-        while let last = line.last, isSpace(last) || last == UInt8(ascii: "\r") || last == UInt8(ascii: "\n") { line.removeLast() }
+        while let last = line.last, isSpace(last) || last == UInt8(ascii: "\r") || last == UInt8(ascii: "\n") {
+            line.removeLast()
+        }
         while let first = line.first, isSpace(first) { line.removeFirst() }
         return line
     }

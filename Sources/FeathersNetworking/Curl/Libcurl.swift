@@ -6,11 +6,16 @@
         /// The oldest supported version. Earlier ones lack `curl_multi_wakeup`, which prompt cancellation requires.
         private static let oldestVersion: UInt32 = 0x07_44_00
 
-        /// The version of libcurl as 0xXXYYZZ, or the reason why it cannot be used. The first access initializes libcurl. Before 7.84,
-        /// `curl_global_init` isn't thread-safe, so this must come before any other call; a static's initializer runs exactly once.
+        /// The version of libcurl as 0xXXYYZZ, or the reason why it cannot be used. The first access initializes
+        /// libcurl. Before 7.84, `curl_global_init` isn't thread-safe, so this must come before any other call; a
+        /// static's initializer runs exactly once.
         static let version: Result<UInt32, HTTPClientError> = {
-            guard ccurl_is_complete() else { return unusable("This process has no libcurl, or a version earlier than 7.68") }
-            guard curl_global_init(CURL_GLOBAL_ALL) == CURLE_OK else { return unusable("libcurl could not be initialized") }
+            guard ccurl_is_complete() else {
+                return unusable("This process has no libcurl, or a version earlier than 7.68")
+            }
+            guard curl_global_init(CURL_GLOBAL_ALL) == CURLE_OK else {
+                return unusable("libcurl could not be initialized")
+            }
             let info = curl_version_info(0).pointee
             guard info.version_num >= oldestVersion else {
                 let found = info.version.map { String(cString: $0) } ?? "an unnamed version"
@@ -28,8 +33,8 @@
 
     /// A multi handle that other threads can wake.
     ///
-    /// Unchecked: `curl_multi_wakeup` is the only call that libcurl allows from any thread. It is made while holding the lock that the driving thread
-    /// takes before it frees the handle. That thread makes all other calls.
+    /// Unchecked: `curl_multi_wakeup` is the only call that libcurl allows from any thread. It is made while holding
+    /// the lock that the driving thread takes before it frees the handle. That thread makes all other calls.
     struct WakeableMulti: @unchecked Sendable { let multi: UnsafeMutableRawPointer }
 
     struct CurlError: Error, Sendable, CustomStringConvertible {
@@ -42,8 +47,8 @@
     }
 
     extension HTTPClientError {
-        /// Creates an error from a libcurl code. `detail` is libcurl's note about this transfer. `isSent` says whether any byte of the request was
-        /// sent, which alone decides ``delivery``.
+        /// Creates an error from a libcurl code. `detail` is libcurl's note about this transfer. `isSent` says whether
+        /// any byte of the request was sent, which alone decides ``delivery``.
         init(curl code: CURLcode, detail: String, isSent: Bool, host: String?) {
             let (kind, message) = Self.meaning(of: code, detail)
             let cause = CurlError(code: Int(code.rawValue), words: Libcurl.words(for: code))
@@ -64,23 +69,27 @@
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
                 (.tls, "The server's certificate was rejected: \(detail)")
             case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: (.tls, "The trusted certificates could not be read")
-            case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND,
+            case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
+                CURLE_SSL_ENGINE_NOTFOUND,
                 CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_SHUTDOWN_FAILED:
                 (.tls, "The secure connection could not be established: \(detail)")
-            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_CHUNK_FAILED, CURLE_HTTP2,
+            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_CHUNK_FAILED,
+                CURLE_HTTP2,
                 CURLE_OUT_OF_MEMORY, CURLE_TOO_LARGE:
-                // The URL's scheme was checked earlier, so an unsupported protocol is the response's. Before 8.3, a head over the limit is reported
-                // as "out of memory".
+                // The URL's scheme was checked earlier, so an unsupported protocol is the response's. Before 8.3, a
+                // head over the limit is reported as "out of memory".
                 (.badResponse, "The response could not be read as HTTP")
             case CURLE_RECV_ERROR where isAboutFraming(detail): (.badResponse, "The response could not be read as HTTP")
-            case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_HTTP2_STREAM,
+            case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND,
+                CURLE_HTTP2_STREAM,
                 CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR, CURLE_UNRECOVERABLE_POLL:
                 (.connectionLost, "The connection was lost before the response was complete")
             default: (.other, "The request failed")
             }
         }
 
-        /// Whether a proxy refused: `CONNECT tunnel failed, response 407`, or before 7.87 `Received HTTP code 407 from proxy after CONNECT`.
+        /// Whether a proxy refused: `CONNECT tunnel failed, response 407`, or before 7.87 `Received HTTP code 407 from
+        /// proxy after CONNECT`.
         private static func isAboutTunnel(_ detail: String) -> Bool { detail.contains("CONNECT") }
 
         /// libcurl uses the same code for a broken connection and for invalid framing.

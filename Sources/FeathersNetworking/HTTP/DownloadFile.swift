@@ -1,8 +1,8 @@
 import FeathersSupport
 import Foundation
 
-/// A file that is being downloaded. It is written next to its destination, and moved there when complete or removed otherwise. The receiving thread
-/// writes; the caller can commit or discard at any time.
+/// A file that is being downloaded. It is written next to its destination, and moved there when complete or removed
+/// otherwise. The receiving thread writes; the caller can commit or discard at any time.
 final class DownloadFile: Sendable {
     private enum Phase: Sendable {
         case open(Int32)
@@ -35,7 +35,9 @@ final class DownloadFile: Sendable {
             guard case .open(let descriptor) = phase else { return nil }
             return Self.write(bytes, to: descriptor)
         }
-        if let failure { throw Self.unwritable(destination, "cannot be written: \(String(cString: strerror(failure)))") }
+        if let failure {
+            throw Self.unwritable(destination, "cannot be written: \(String(cString: strerror(failure)))")
+        }
     }
 
     func commit() throws(HTTPClientError) {
@@ -73,7 +75,9 @@ final class DownloadFile: Sendable {
         return nil
     }
 
-    private static func unwritable(_ url: URL, _ why: String, _ delivery: HTTPClientError.Delivery? = nil) -> HTTPClientError {
+    private static func unwritable(_ url: URL, _ why: String, _ delivery: HTTPClientError.Delivery? = nil)
+        -> HTTPClientError
+    {
         HTTPClientError(.unwritableFile, "The file '\(url.lastPathComponent)' \(why)", delivery: delivery)
     }
 }

@@ -1,8 +1,8 @@
 import FeathersSupport
 package import Foundation
 
-/// A request body made of bytes, of files that are read while being sent, and of streams that are produced while being sent. Without streams, its
-/// length is known in advance (`Content-Length`).
+/// A request body made of bytes, of files that are read while being sent, and of streams that are produced while being
+/// sent. Without streams, its length is known in advance (`Content-Length`).
 package struct HTTPBody: Sendable {
     enum Piece: Sendable {
         case bytes([UInt8])
@@ -42,7 +42,8 @@ package struct HTTPBody: Sendable {
     }
 
     /// Runs an exchange that reads this body, and beside it the producers of its streams.
-    /// - Parameter exchange: Reads the body that it receives: an attempt at this one, whose streams have buffers of their own.
+    /// - Parameter exchange: Reads the body that it receives: an attempt at this one, whose streams have buffers of
+    ///   their own.
     /// - Throws: The error of a stream that failed; otherwise that of the exchange.
     func feeding<Result>(_ exchange: (HTTPBody) async throws -> Result) async throws -> Result {
         var attempt = self
@@ -61,7 +62,8 @@ package struct HTTPBody: Sendable {
     }
 }
 
-/// Reads a body from start to end, with one file open at a time. Not `Sendable`: the sending thread creates and uses it.
+/// Reads a body from start to end, with one file open at a time. Not `Sendable`: the sending thread creates and uses
+/// it.
 final class HTTPBodyReader {
     private struct Part {
         let piece: HTTPBody.Piece
@@ -86,7 +88,9 @@ final class HTTPBodyReader {
             case .bytes(let bytes): parts.append(Part(piece: piece, count: Int64(bytes.count)))
             case .file(let url): parts.append(Part(piece: piece, count: try Self.size(of: url)))
             case .stream(let source):
-                let isRepeated = parts.contains { if case .stream(let other) = $0.piece { other.isSameStream(as: source) } else { false } }
+                let isRepeated = parts.contains {
+                    if case .stream(let other) = $0.piece { other.isSameStream(as: source) } else { false }
+                }
                 guard !source.hasBegun, !isRepeated else { throw HTTPBodySource.readBefore }
                 parts.append(Part(piece: piece, count: nil))
             }
@@ -100,8 +104,8 @@ final class HTTPBodyReader {
     /// Fills the buffer with as much of the body as remains.
     /// - Parameter resume: Called at most once, on any thread, when there are bytes after none were.
     /// - Returns: The number of bytes, 0 at the end, or nil if a stream has none yet.
-    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file cannot be read, or has become shorter; ``HTTPClientError/Kind/other`` if a
-    ///   stream failed.
+    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file cannot be read, or has become shorter;
+    ///   ``HTTPClientError/Kind/other`` if a stream failed.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, resume: @escaping @Sendable () -> Void
     ) throws(HTTPClientError) -> Int? {
@@ -122,7 +126,8 @@ final class HTTPBodyReader {
             switch part.piece {
             case .bytes(let bytes):
                 bytes.withUnsafeBytes { source in
-                    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[Int(offset)..<(Int(offset) + wanted)]))
+                    buffer.copyMemory(
+                        from: UnsafeRawBufferPointer(rebasing: source[Int(offset)..<(Int(offset) + wanted)]))
                 }
                 read = wanted
             case .file(let url): read = try readFile(url, wanted, into: buffer)
@@ -151,14 +156,17 @@ final class HTTPBodyReader {
     /// Begins again.
     /// - Returns: Whether that is possible: a stream that has been read cannot be read again.
     func rewind() -> Bool {
-        guard !parts.contains(where: { if case .stream(let source) = $0.piece { source.hasBegun } else { false } }) else { return false }
+        guard !parts.contains(where: { if case .stream(let source) = $0.piece { source.hasBegun } else { false } })
+        else { return false }
         closeFile()
         current = 0
         offset = 0
         return true
     }
 
-    private func readFile(_ url: URL, _ wanted: Int, into buffer: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int {
+    private func readFile(_ url: URL, _ wanted: Int, into buffer: UnsafeMutableRawBufferPointer) throws(HTTPClientError)
+        -> Int
+    {
         if descriptor < 0 {
             descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw Self.unreadable(url, "cannot be opened") }
@@ -189,14 +197,16 @@ final class HTTPBodyReader {
     }
 }
 
-/// A streaming body as a single file, for clients that can upload only files. If the body is one file, it is used directly; otherwise, a temporary
-/// file is created, and removed when this object is deallocated. Create it from the body of ``HTTPBody/feeding(_:)``.
+/// A streaming body as a single file, for clients that can upload only files. If the body is one file, it is used
+/// directly; otherwise, a temporary file is created, and removed when this object is deallocated. Create it from the
+/// body of ``HTTPBody/feeding(_:)``.
 final class BodyFile: Sendable {
     let url: URL
     let count: Int64
     private let isTemporary: Bool
 
-    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` and ``HTTPClientError/Kind/unwritableFile``; the errors of streams.
+    /// - Throws: ``HTTPClientError/Kind/unreadableFile`` and ``HTTPClientError/Kind/unwritableFile``; the errors of
+    ///   streams.
     init(_ body: HTTPBody) async throws {
         let reader = try HTTPBodyReader(body)
         if body.pieces.count == 1, case .file(let file) = body.pieces[0] {

@@ -3,9 +3,9 @@ import Foundation
 
 /// The body of a successful response on its way to a reader, in a bounded buffer.
 ///
-/// The exchange writes, and one task reads, or the exchange's own thread does (``forEach(_:)``). A full buffer pauses the exchange, and with it the
-/// socket, so that a slow reader slows the server down and costs no memory. Responses with other statuses are not written here; the exchange returns
-/// them in full.
+/// The exchange writes, and one task reads, or the exchange's own thread does (``forEach(_:)``). A full buffer pauses
+/// the exchange, and with it the socket, so that a slow reader slows the server down and costs no memory. Responses
+/// with other statuses are not written here; the exchange returns them in full.
 package final class HTTPBodyPipe: Sendable {
     private struct State {
         var buffer: [UInt8] = []
@@ -19,8 +19,8 @@ package final class HTTPBodyPipe: Sendable {
         /// Resumed when it has returned. Not checked, like `waiters`.
         var lastReturn: UnsafeContinuation<Void, Never>?
         var end: Result<Void, any Error>?
-        /// Resumed when the state changes. Not checked: a waiter leaves this array exactly once, to be resumed. A promise costs six allocations, and
-        /// most pieces of a stream that trickles are waited for.
+        /// Resumed when the state changes. Not checked: a waiter leaves this array exactly once, to be resumed. A
+        /// promise costs six allocations, and most pieces of a stream that trickles are waited for.
         var waiters: [UnsafeContinuation<Void, Never>] = []
 
         mutating func takeWaiters() -> [UnsafeContinuation<Void, Never>] {
@@ -38,7 +38,8 @@ package final class HTTPBodyPipe: Sendable {
 
     // MARK: The reader
 
-    /// Waits for the head of the response. Its body is empty unless the client does not stream, or the status is not a success.
+    /// Waits for the head of the response. Its body is empty unless the client does not stream, or the status is not a
+    /// success.
     /// - Throws: The error of the exchange, or `CancellationError`.
     package func head() async throws -> HTTPResponse { try await opening.value() }
 
@@ -57,8 +58,9 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
-    /// Passes what has arrived to `receive`, and later pieces as they arrive, on the thread of the exchange, which it must not block: to wake the
-    /// reader's thread costs several times as much as to read a short piece. Returns at the end of a complete body; nothing is received after that.
+    /// Passes what has arrived to `receive`, and later pieces as they arrive, on the thread of the exchange, which it
+    /// must not block: to wake the reader's thread costs several times as much as to read a short piece. Returns at the
+    /// end of a complete body; nothing is received after that.
     /// - Throws: The error of the exchange or of `receive`, or `CancellationError`.
     package func forEach(_ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
         do {
@@ -83,7 +85,8 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
-    /// Stops passing on what arrives. Waits for a receiver that is running, also in a cancelled task, without blocking a thread.
+    /// Stops passing on what arrives. Waits for a receiver that is running, also in a cancelled task, without blocking
+    /// a thread.
     private func stopPassingOn() async {
         await withUnsafeContinuation { waiter in
             let isReceiving = state.withLock { state in
@@ -95,7 +98,8 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
-    /// Takes all that has arrived. If nothing has, what arrives from now on may be passed on, because it comes after everything else.
+    /// Takes all that has arrived. If nothing has, what arrives from now on may be passed on, because it comes after
+    /// everything else.
     private func take(
         passingOnTo receive: (@Sendable (UnsafeRawBufferPointer) throws -> Void)? = nil
     ) -> ([UInt8], Result<Void, any Error>?) {
@@ -130,7 +134,8 @@ package final class HTTPBodyPipe: Sendable {
 
     // MARK: The exchange
 
-    /// Passes on the head of a successful response. `resume` continues the exchange after a pause; it may be called on any thread.
+    /// Passes on the head of a successful response. `resume` continues the exchange after a pause; it may be called on
+    /// any thread.
     package func open(_ head: HTTPResponse, resume: @escaping @Sendable () -> Void) {
         state.withLock { $0.resume = resume }
         opening.resolve(head)
@@ -176,7 +181,9 @@ package final class HTTPBodyPipe: Sendable {
         let waiters = state.withLock { state in
             guard state.end == nil else { return [UnsafeContinuation<Void, Never>]() }
             // A client that does not stream returns the whole body at once.
-            if case .success(let response) = result, !opening.isSettled, response.isSuccess { state.buffer = response.body }
+            if case .success(let response) = result, !opening.isSettled, response.isSuccess {
+                state.buffer = response.body
+            }
             state.end = result.map { _ in }
             (state.resume, state.isPaused) = (nil, false)
             return state.takeWaiters()

@@ -3,7 +3,8 @@ package import Foundation
 
 /// Bytes of a request body that are produced while they are sent, and can be sent only once.
 ///
-/// The sequence is asked for its first element when the connection takes bytes, and for no other while ``limit`` bytes or more are unsent.
+/// The sequence is asked for its first element when the connection takes bytes, and for no other while ``limit`` bytes
+/// or more are unsent.
 package final class HTTPBodySource: Sendable {
     private struct State {
         var buffer: [UInt8] = []
@@ -30,7 +31,8 @@ package final class HTTPBodySource: Sendable {
 
     private let state = Locked(State())
     private let produce: @Sendable (HTTPBodySource) async throws -> Void
-    /// Whether an attempt has begun to read the sequence. Shared by all attempts to send it: the first to begin is the only one that may.
+    /// Whether an attempt has begun to read the sequence. Shared by all attempts to send it: the first to begin is the
+    /// only one that may.
     private let isTaken: Locked<Bool>
 
     package init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == Data {

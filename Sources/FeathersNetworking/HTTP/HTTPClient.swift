@@ -1,7 +1,7 @@
 /// A type that executes HTTP requests, each with one complete response.
 ///
-/// Any number of concurrent callers can share a client. Bodies are held in memory; clients that can also stream them conform to
-/// ``StreamingHTTPClient``.
+/// Any number of concurrent callers can share a client. Bodies are held in memory; clients that can also stream them
+/// conform to ``StreamingHTTPClient``.
 public protocol HTTPClient: Sendable {
     /// Sends a request, follows redirects as the request allows, and returns the response regardless of its status.
     ///
@@ -11,8 +11,9 @@ public protocol HTTPClient: Sendable {
 
     /// Ends every exchange in flight. The client remains usable.
     ///
-    /// Each exchange fails with ``HTTPClientError`` of kind ``HTTPClientError/Kind/closed``. Its delivery is ``HTTPClientError/Delivery/neverSent``
-    /// only if the request was never sent. The default implementation does nothing.
+    /// Each exchange fails with ``HTTPClientError`` of kind ``HTTPClientError/Kind/closed``. Its delivery is
+    /// ``HTTPClientError/Delivery/neverSent`` only if the request was never sent. The default implementation does
+    /// nothing.
     func cancelAll()
 }
 
@@ -20,7 +21,8 @@ extension HTTPClient {
     /// Does nothing.
     public func cancelAll() {}
 
-    /// Executes a transfer, and ends its pipe with the outcome. Returns once the whole body has been written to the pipe.
+    /// Executes a transfer, and ends its pipe with the outcome. Returns once the whole body has been written to the
+    /// pipe.
     package func stream(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         do {
             let response = try await self.transfer(transfer)
@@ -32,7 +34,8 @@ extension HTTPClient {
         }
     }
 
-    /// Executes a transfer. Streams if the client can. Otherwise, holds the bodies in memory and reports progress only at the beginning and end.
+    /// Executes a transfer. Streams if the client can. Otherwise, holds the bodies in memory and reports progress only
+    /// at the beginning and end.
     package func transfer(_ transfer: HTTPTransfer) async throws -> HTTPResponse {
         if let client = self as? any StreamingHTTPClient { return try await client.execute(transfer) }
         var request = transfer.request
@@ -51,23 +54,28 @@ extension HTTPClient {
             try file.commit()
             response.body = []
         }
-        transfer.progress?(TransferProgress(sent: count, totalToSend: count, received: received, totalToReceive: received))
+        transfer.progress?(
+            TransferProgress(sent: count, totalToSend: count, received: received, totalToReceive: received))
         return response
     }
 }
 
-/// An HTTP client that also streams bodies from and to files. Other clients hold bodies in memory, regardless of their size.
+/// An HTTP client that also streams bodies from and to files. Other clients hold bodies in memory, regardless of their
+/// size.
 ///
-/// Your own conforming type typically wraps another client: change the transfer's request as needed, then pass the transfer on.
+/// Your own conforming type typically wraps another client: change the transfer's request as needed, then pass the
+/// transfer on.
 public protocol StreamingHTTPClient: HTTPClient {
     /// Executes a transfer, as ``HTTPClient/execute(_:)`` does a request. Canceling also removes any data received.
-    /// - Throws: ``HTTPClientError`` if no complete response arrived or a file failed, or `CancellationError` if the task was cancelled.
+    /// - Throws: ``HTTPClientError`` if no complete response arrived or a file failed, or `CancellationError` if the
+    ///   task was cancelled.
     func execute(_ transfer: HTTPTransfer) async throws -> HTTPResponse
 }
 
 /// The HTTP client for this platform.
 public enum PlatformHTTPClient {
-    /// Creates a client: ``CurlHTTPClient`` on Linux if the process has libcurl 7.68 or later, otherwise ``URLSessionHTTPClient``.
+    /// Creates a client: ``CurlHTTPClient`` on Linux if the process has libcurl 7.68 or later, otherwise
+    /// ``URLSessionHTTPClient``.
     public static func make() -> any HTTPClient {
         #if os(Linux)
             if let client = try? CurlHTTPClient() { return client }

@@ -1,10 +1,12 @@
 /// The reason why an HTTP exchange had no complete response.
 ///
-/// It names the host and says whether the request may have been executed, but never includes header values, bodies, or queries.
+/// It names the host and says whether the request may have been executed, but never includes header values, bodies, or
+/// queries.
 public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
     /// The kinds of errors.
     public enum Kind: Hashable, Sendable {
-        /// The URL cannot be requested: it has no host, a scheme other than `http` or `https`, or characters that aren't percent-encoded.
+        /// The URL cannot be requested: it has no host, a scheme other than `http` or `https`, or characters that
+        /// aren't percent-encoded.
         case invalidURL
         /// A header field or the method is invalid and cannot be sent.
         case invalidHeader
@@ -38,7 +40,8 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
         var impliedDelivery: Delivery {
             switch self {
             case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls, .unreadableFile: .neverSent
-            case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge, .unwritableFile, .closed,
+            case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge,
+                .unwritableFile, .closed,
                 .other:
                 .mayHaveExecuted
             }
@@ -65,7 +68,9 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
     public var cause: (any Error)?
 
     /// Creates an error, for your own clients. If `delivery` is nil, it follows from the kind.
-    public init(_ kind: Kind, _ message: String, host: String? = nil, delivery: Delivery? = nil, cause: (any Error)? = nil) {
+    public init(
+        _ kind: Kind, _ message: String, host: String? = nil, delivery: Delivery? = nil, cause: (any Error)? = nil
+    ) {
         self.kind = kind
         self.delivery = delivery ?? kind.impliedDelivery
         self.message = message

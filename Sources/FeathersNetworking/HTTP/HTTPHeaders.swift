@@ -17,9 +17,9 @@ public struct HTTPHeaders: Sendable, CustomStringConvertible {
     public subscript(name: String) -> String? { fields.first { Self.same($0.name, name) }?.value }
 
     /// Sets a field, replacing every field of that name.
-    /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/invalidHeader``, which names the field but never its value, if the name isn't a
-    ///   token (RFC 9110, section 5.6.2), the value contains control characters (section 5.5), or the client itself sets the field to frame the
-    ///   message (`Content-Length`, `Transfer-Encoding`).
+    /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/invalidHeader``, which names the field but never
+    ///   its value, if the name isn't a token (RFC 9110, section 5.6.2), the value contains control characters (section
+    ///   5.5), or the client itself sets the field to frame the message (`Content-Length`, `Transfer-Encoding`).
     public mutating func set(_ name: String, to value: String) throws(HTTPClientError) {
         try Self.check(name, value)
         if let index = fields.firstIndex(where: { Self.same($0.name, name) }) {
@@ -48,22 +48,28 @@ public struct HTTPHeaders: Sendable, CustomStringConvertible {
 
     private static func check(_ name: String, _ value: String) throws(HTTPClientError) {
         guard HTTPFieldSyntax.isToken(name) else {
-            throw HTTPClientError(.invalidHeader, "The header name \(HTTPFieldSyntax.printable(name)) isn't a valid field name")
+            throw HTTPClientError(
+                .invalidHeader, "The header name \(HTTPFieldSyntax.printable(name)) isn't a valid field name")
         }
         guard HTTPFieldSyntax.isFieldValue(value) else {
-            throw HTTPClientError(.invalidHeader, "The value of the header '\(name)' contains control characters, such as line breaks")
+            throw HTTPClientError(
+                .invalidHeader, "The value of the header '\(name)' contains control characters, such as line breaks")
         }
         let lowercased = name.lowercased()
         guard lowercased != "content-length", lowercased != "transfer-encoding" else {
-            throw HTTPClientError(.invalidHeader, "The header '\(name)' frames the message and is set by the HTTP client itself")
+            throw HTTPClientError(
+                .invalidHeader, "The header '\(name)' frames the message and is set by the HTTP client itself")
         }
     }
 
     static func same(_ left: String, _ right: String) -> Bool {
-        left.utf8.count == right.utf8.count && (left == right || zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) })
+        left.utf8.count == right.utf8.count
+            && (left == right || zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) })
     }
 
-    private static func lowercased(_ byte: UInt8) -> UInt8 { byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte }
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
 }
 
 extension HTTPHeaders: RandomAccessCollection {
@@ -88,7 +94,9 @@ package enum HTTPFieldSyntax {
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }

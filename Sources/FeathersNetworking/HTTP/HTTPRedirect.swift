@@ -3,16 +3,22 @@ import Foundation
 
 /// The redirect rules that all clients share (Fetch standard, "HTTP-redirect fetch").
 package enum HTTPRedirect {
-    /// Returns the request that follows a response, or nil if the response is final. A 303, and a 301 or 302 to a POST, continue as a GET without a
-    /// body, as in every browser. A 307 or 308 repeats the request. When the origin changes, fields that may identify the sender are removed: a
-    /// server must not be able to collect another server's tokens, which may be in any field. No request leads from
-    /// https to http, where everyone on the network could read it.
+    /// Returns the request that follows a response, or nil if the response is final. A 303, and a 301 or 302 to a POST,
+    /// continue as a GET without a body, as in every browser. A 307 or 308 repeats the request. When the origin
+    /// changes, fields that may identify the sender are removed: a server must not be able to collect another server's
+    /// tokens, which may be in any field. No request leads from https to http, where everyone on the network could read
+    /// it.
     /// - Throws: ``HTTPClientError/Kind/invalidRedirect`` if the target cannot be requested.
-    package static func request(after response: HTTPResponse, to request: HTTPRequest) throws(HTTPClientError) -> HTTPRequest? {
-        guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else { return nil }
+    package static func request(after response: HTTPResponse, to request: HTTPRequest) throws(HTTPClientError)
+        -> HTTPRequest?
+    {
+        guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else {
+            return nil
+        }
         guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL, target.isRequestable else {
             throw HTTPClientError(
-                .invalidRedirect, "The server redirected to a URL that isn't http or https", host: request.url.hostAndPort)
+                .invalidRedirect, "The server redirected to a URL that isn't http or https",
+                host: request.url.hostAndPort)
         }
         let (origin, targetOrigin) = (Origin(request.url), Origin(target))
         if let origin, let targetOrigin, origin.isEncrypted, !targetOrigin.isEncrypted {
@@ -24,18 +30,25 @@ package enum HTTPRedirect {
         if becomesGet(method: request.method, status: response.status) {
             next.method = "GET"
             next.body = nil
-            for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location"] { next.headers.remove(name) }
+            for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location"] {
+                next.headers.remove(name)
+            }
         }
         if origin != targetOrigin {
-            for field in next.headers where !impersonal.contains(field.name.lowercased()) { next.headers.remove(field.name) }
+            for field in next.headers where !impersonal.contains(field.name.lowercased()) {
+                next.headers.remove(field.name)
+            }
         }
         return next
     }
 
-    /// Fields that describe the request, its body, and the response it accepts. `X-Service-Method` is the name of a custom method.
+    /// Fields that describe the request, its body, and the response it accepts. `X-Service-Method` is the name of a
+    /// custom method.
     private static let impersonal: Set<String> = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding", "content-language",
-        "content-location", "content-type", "expect", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
+        "content-language",
+        "content-location", "content-type", "expect", "idempotency-key", "if-match", "if-modified-since",
+        "if-none-match", "if-range",
         "if-unmodified-since", "pragma", "prefer", "range", "user-agent", "x-service-method",
     ]
 
@@ -47,8 +60,8 @@ package enum HTTPRedirect {
         }
     }
 
-    /// Executes a request and follows redirects as it allows, with a single deadline for all of them. `exchange` sends one request and returns its
-    /// response by that deadline.
+    /// Executes a request and follows redirects as it allows, with a single deadline for all of them. `exchange` sends
+    /// one request and returns its response by that deadline.
     package static func following(
         _ request: HTTPRequest, _ exchange: (HTTPRequest, ContinuousClock.Instant?) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
@@ -64,12 +77,16 @@ package enum HTTPRedirect {
                 error.delivery = .mayHaveExecuted
                 throw error
             }
-            guard case .follow(let maximum) = request.redirects, let next = try Self.request(after: response, to: request) else {
+            guard case .follow(let maximum) = request.redirects,
+                let next = try Self.request(after: response, to: request)
+            else {
                 return response
             }
             hops += 1
             guard hops <= maximum else {
-                throw HTTPClientError(.tooManyRedirects, "The server redirected more than \(maximum) times", host: request.url.hostAndPort)
+                throw HTTPClientError(
+                    .tooManyRedirects, "The server redirected more than \(maximum) times", host: request.url.hostAndPort
+                )
             }
             request = next
         }

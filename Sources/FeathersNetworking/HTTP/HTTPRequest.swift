@@ -15,7 +15,8 @@ public struct HTTPRequest: Sendable {
     public var timeout: Duration?
     /// How redirects are handled.
     public var redirects: HTTPRedirectPolicy
-    /// The maximum size of the response's body after decompression, in bytes. The default is ``defaultMaximumResponseBytes``.
+    /// The maximum size of the response's body after decompression, in bytes. The default is
+    /// ``defaultMaximumResponseBytes``.
     ///
     /// Downloads to files have no such limit.
     public var maximumResponseBytes: Int
@@ -29,7 +30,8 @@ public struct HTTPRequest: Sendable {
 
     /// Creates a request. Only the URL is required.
     public init(
-        method: String = "GET", url: URL, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil, timeout: Duration? = nil,
+        method: String = "GET", url: URL, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8]? = nil,
+        timeout: Duration? = nil,
         redirects: HTTPRedirectPolicy = .follow(maximum: 20), maximumResponseBytes: Int = defaultMaximumResponseBytes
     ) {
         self.method = method
@@ -45,7 +47,8 @@ public struct HTTPRequest: Sendable {
     /// - Throws: ``HTTPClientError`` if the URL or method is invalid.
     func checkSendable() throws(HTTPClientError) {
         guard url.isRequestable else {
-            throw HTTPClientError(.invalidURL, "The URL isn't an http or https URL with a host and a valid port", host: url.hostAndPort)
+            throw HTTPClientError(
+                .invalidURL, "The URL isn't an http or https URL with a host and a valid port", host: url.hostAndPort)
         }
         guard HTTPFieldSyntax.isToken(method) else {
             throw HTTPClientError(.invalidHeader, "The method \(HTTPFieldSyntax.printable(method)) isn't a valid token")

@@ -21,8 +21,9 @@ public struct HTTPResponse: Sendable {
 
     package var isSuccess: Bool { (200..<300).contains(status) }
 
-    /// Returns how long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3), or nil if the field is missing or malformed. A date is
-    /// compared with the response's own `Date`, so the local clock need not agree with the server's.
+    /// Returns how long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3), or nil if the field is
+    /// missing or malformed. A date is compared with the response's own `Date`, so the local clock need not agree with
+    /// the server's.
     /// - Parameter now: The local time, used if the response has no `Date`.
     package func retryAfter(at now: Date = Date()) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
@@ -30,7 +31,9 @@ public struct HTTPResponse: Sendable {
             return .seconds(min(Int64(text) ?? .max, Self.longest))
         }
         guard let date = HTTPDate(text) else { return nil }
-        let start = headers["Date"].flatMap { HTTPDate($0)?.secondsSince1970 } ?? Int64(now.timeIntervalSince1970.rounded(.down))
+        let start =
+            headers["Date"].flatMap { HTTPDate($0)?.secondsSince1970 }
+            ?? Int64(now.timeIntervalSince1970.rounded(.down))
         return .seconds(min(max(date.secondsSince1970 - start, 0), Self.longest))
     }
 

@@ -5,12 +5,13 @@ public struct HTTPTransfer: Sendable {
     /// The request. Its own body is ignored.
     public var request: HTTPRequest
     package var body: HTTPBody?
-    /// The file that receives the body of a successful response (200 to 299), replacing any existing file. The response's body is then empty.
+    /// The file that receives the body of a successful response (200 to 299), replacing any existing file. The
+    /// response's body is then empty.
     package var destination: URL?
     /// The pipe that receives the body of a successful response as it arrives. The response's body is then empty.
     package var pipe: HTTPBodyPipe?
-    /// How often the system probes a silent connection for a peer that is gone (TCP keepalive); nil for the client's default. Such an exchange
-    /// has a connection of its own. `URLSession` has no such setting.
+    /// How often the system probes a silent connection for a peer that is gone (TCP keepalive); nil for the client's
+    /// default. Such an exchange has a connection of its own. `URLSession` has no such setting.
     package var keepAlive: Duration?
     /// How long the transfer may stall, or nil for no limit. ``HTTPRequest/timeout`` limits the whole transfer.
     package var stallTimeout: Duration?
@@ -19,7 +20,8 @@ public struct HTTPTransfer: Sendable {
 
     /// Creates a transfer. Without a destination, the response's body stays in memory.
     package init(
-        _ request: HTTPRequest, body: HTTPBody? = nil, destination: URL? = nil, pipe: HTTPBodyPipe? = nil, keepAlive: Duration? = nil,
+        _ request: HTTPRequest, body: HTTPBody? = nil, destination: URL? = nil, pipe: HTTPBodyPipe? = nil,
+        keepAlive: Duration? = nil,
         stallTimeout: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
         self.request = request
@@ -30,8 +32,8 @@ public struct HTTPTransfer: Sendable {
         self.progress = progress
     }
 
-    /// Executes the exchanges of this transfer, following redirects as its request allows, and moves the file to its destination. A redirect that
-    /// repeats a body with a stream fails, because the stream has been read.
+    /// Executes the exchanges of this transfer, following redirects as its request allows, and moves the file to its
+    /// destination. A redirect that repeats a body with a stream fails, because the stream has been read.
     /// - Parameter exchange: Sends one request and returns its response by the deadline.
     func following(
         _ exchange: (HTTPRequest, HTTPStreams, ContinuousClock.Instant?) async throws -> HTTPResponse
@@ -60,11 +62,13 @@ public struct HTTPTransfer: Sendable {
 public struct TransferProgress: Hashable, Sendable {
     /// The number of bytes passed to the network so far.
     public var sent: Int64
-    /// The total number of bytes to send. While a stream is being sent, the total is unknown, and this is less than ``sent``.
+    /// The total number of bytes to send. While a stream is being sent, the total is unknown, and this is less than
+    /// ``sent``.
     public var totalToSend: Int64
     /// The number of bytes received so far, after decompression.
     public var received: Int64
-    /// The total number of bytes to receive. Nil until the server reports it, if it never does, or if the body is compressed.
+    /// The total number of bytes to receive. Nil until the server reports it, if it never does, or if the body is
+    /// compressed.
     public var totalToReceive: Int64?
 
     package init(sent: Int64 = 0, totalToSend: Int64 = 0, received: Int64 = 0, totalToReceive: Int64? = nil) {
@@ -74,8 +78,8 @@ public struct TransferProgress: Hashable, Sendable {
         self.totalToReceive = totalToReceive
     }
 
-    /// The fraction of all bytes transferred, from 0 to 1. Until the size of the download is known, it covers only the upload. Nil while a stream is
-    /// being sent.
+    /// The fraction of all bytes transferred, from 0 to 1. Until the size of the download is known, it covers only the
+    /// upload. Nil while a stream is being sent.
     public var fraction: Double? {
         let total = totalToSend + (totalToReceive ?? 0)
         guard total > 0, sent <= totalToSend else { return nil }

@@ -2,8 +2,8 @@ import Dispatch
 
 /// A single timer for all exchanges of a client. A timer per exchange would cost more than the rest of the client.
 ///
-/// Unchecked: the dispatch source is configured before other code can see it, and `schedule` and `cancel` can be called from any thread (libdispatch
-/// objects are thread-safe). Dispatch's overlay for Linux merely lacks the annotation.
+/// Unchecked: the dispatch source is configured before other code can see it, and `schedule` and `cancel` can be called
+/// from any thread (libdispatch objects are thread-safe). Dispatch's overlay for Linux merely lacks the annotation.
 struct DeadlineTimer: @unchecked Sendable {
     private let source: any DispatchSourceTimer
 

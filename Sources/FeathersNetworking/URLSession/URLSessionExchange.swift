@@ -6,8 +6,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A request in flight, which collects the response and resumes its caller exactly once. The response, the deadline, cancellation, and closing the
-/// client race to end it. The first to take the continuation out of the lock wins; the others are no-ops.
+/// A request in flight, which collects the response and resumes its caller exactly once. The response, the deadline,
+/// cancellation, and closing the client race to end it. The first to take the continuation out of the lock wins; the
+/// others are no-ops.
 final class URLSessionExchange: Sendable {
     private enum Phase {
         case new
@@ -36,7 +37,10 @@ final class URLSessionExchange: Sendable {
     private let streams: HTTPStreams?
     private let phase = Locked(Phase.new)
 
-    init(_ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams?, upload: BodyFile?, generation: Int) {
+    init(
+        _ request: HTTPRequest, deadline: ContinuousClock.Instant?, streams: HTTPStreams?, upload: BodyFile?,
+        generation: Int
+    ) {
         self.request = request
         self.deadline = deadline
         self.streams = streams
@@ -51,7 +55,8 @@ final class URLSessionExchange: Sendable {
         let earlyError: (any Error)? = phase.withLock { phase in
             if case .endedEarly(let error) = phase { return error }
             let total = upload?.count ?? Int64(request.body?.count ?? 0)
-            phase = .running(Running(task: task, continuation: continuation, progress: TransferProgress(totalToSend: total)))
+            phase = .running(
+                Running(task: task, continuation: continuation, progress: TransferProgress(totalToSend: total)))
             return nil
         }
         if let earlyError {
@@ -89,7 +94,8 @@ final class URLSessionExchange: Sendable {
 
     /// Passes on the head of a successful response that streams.
     func receivedHead(_ response: URLResponse) {
-        guard let pipe = streams?.transfer.pipe, let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode)
+        guard let pipe = streams?.transfer.pipe, let response = response as? HTTPURLResponse,
+            (200..<300).contains(response.statusCode)
         else {
             return
         }
@@ -103,8 +109,8 @@ final class URLSessionExchange: Sendable {
     private func write(_ data: Data, to pipe: HTTPBodyPipe) {
         guard data.withUnsafeBytes({ pipe.write($0) }) else { return }
         #if canImport(FoundationNetworking)
-            // Foundation on Linux cannot pause: a suspended task ends its connection and sends the request again, and a blocked delegate stops every
-            // session of the process.
+            // Foundation on Linux cannot pause: a suspended task ends its connection and sends the request again, and a
+            // blocked delegate stops every session of the process.
             if pipe.unreadCount > Self.unreadLimit {
                 fail(
                     HTTPClientError(
@@ -156,7 +162,9 @@ final class URLSessionExchange: Sendable {
             return false
         }
         if isTooLarge {
-            fail(HTTPClientError(.responseTooLarge, "The response is larger than \(request.maximumResponseBytes) bytes", host: host))
+            fail(
+                HTTPClientError(
+                    .responseTooLarge, "The response is larger than \(request.maximumResponseBytes) bytes", host: host))
         }
     }
 
@@ -205,8 +213,9 @@ final class URLSessionExchange: Sendable {
     }
 }
 
-/// Cancels tasks one after another on a dedicated queue. On Linux, Foundation's `cancel()` waits for a queue that all sessions share. A call from a
-/// cancellation handler can deadlock with the thread that is resuming the same task, and a call from that queue would wait for itself.
+/// Cancels tasks one after another on a dedicated queue. On Linux, Foundation's `cancel()` waits for a queue that all
+/// sessions share. A call from a cancellation handler can deadlock with the thread that is resuming the same task, and
+/// a call from that queue would wait for itself.
 enum URLSessionCancellations {
     private static let queue = DispatchQueue(label: "feathers.http.cancellations")
 

@@ -5,7 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The exchanges in flight in a session. Finds the exchange for a task, enforces deadlines, and ends all exchanges together.
+/// The exchanges in flight in a session. Finds the exchange for a task, enforces deadlines, and ends all exchanges
+/// together.
 final class URLSessionExchanges: Sendable {
     private struct State {
         var running: [Int: URLSessionExchange] = [:]
@@ -33,10 +34,13 @@ final class URLSessionExchanges: Sendable {
 
     subscript(task: URLSessionTask) -> URLSessionExchange? { state.withLock { $0.running[task.taskIdentifier] } }
 
-    func remove(_ task: URLSessionTask) -> URLSessionExchange? { state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) } }
+    func remove(_ task: URLSessionTask) -> URLSessionExchange? {
+        state.withLock { $0.running.removeValue(forKey: task.taskIdentifier) }
+    }
 
     /// Creates the task of an exchange and registers it before it is resumed, so that no callback can arrive too early.
-    /// - Throws: ``HTTPClientError/Kind/closed`` after ``close(_:)``, or after a ``cancelAll()`` since the caller's request began.
+    /// - Throws: ``HTTPClientError/Kind/closed`` after ``close(_:)``, or after a ``cancelAll()`` since the caller's
+    ///   request began.
     func register(
         _ exchange: URLSessionExchange, asTaskOf session: URLSession, for request: URLRequest
     ) throws(HTTPClientError) -> URLSessionDataTask {
@@ -46,9 +50,11 @@ final class URLSessionExchanges: Sendable {
             return obstacle
         }
         if let early { throw early }
-        // Done outside the lock, because it waits for the session's own queue. The session isn't invalidated in the meantime: creating a task in an
-        // invalidated session crashes the process.
-        let task = exchange.upload.map { session.uploadTask(with: request, fromFile: $0.url) } ?? session.dataTask(with: request)
+        // Done outside the lock, because it waits for the session's own queue. The session isn't invalidated in the
+        // meantime: creating a task in an invalidated session crashes the process.
+        let task =
+            exchange.upload.map { session.uploadTask(with: request, fromFile: $0.url) }
+            ?? session.dataTask(with: request)
         let (obstacle, mustInvalidate) = state.withLock { state in
             state.makers -= 1
             let obstacle = state.obstacle(to: exchange)
@@ -103,7 +109,11 @@ final class URLSessionExchanges: Sendable {
             var next: ContinuousClock.Instant?
             for exchange in state.running.values {
                 guard let deadline = exchange.deadline else { continue }
-                if deadline <= now { late.append(exchange) } else if next.map({ deadline < $0 }) ?? true { next = deadline }
+                if deadline <= now {
+                    late.append(exchange)
+                } else if next.map({ deadline < $0 }) ?? true {
+                    next = deadline
+                }
             }
             state.nextCheck = nil
             return (late, next)

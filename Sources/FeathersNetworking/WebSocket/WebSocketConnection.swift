@@ -1,16 +1,18 @@
 /// An open WebSocket, which delivers complete messages in order.
 ///
-/// Messages are delivered to a closure rather than with `await`. The closure runs where the message was read, without an intermediate task.
+/// Messages are delivered to a closure rather than with `await`. The closure runs where the message was read, without
+/// an intermediate task.
 public protocol WebSocketConnection: Sendable {
     /// Starts delivering events, beginning with those that have already arrived. Call it only once.
     ///
-    /// `handler` is called by one thread at a time, in order of arrival, and must not block. Its last call is `closed`, which is sent exactly once,
-    /// also after ``close(code:reason:)``. Until the peer responds to the close, messages in flight are still delivered.
+    /// `handler` is called by one thread at a time, in order of arrival, and must not block. Its last call is `closed`,
+    /// which is sent exactly once, also after ``close(code:reason:)``. Until the peer responds to the close, messages
+    /// in flight are still delivered.
     func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void)
 
     /// Queues a message and returns immediately. Messages are sent in the order of the calls.
-    /// - Throws: ``WebSocketError`` if the connection is closing or closed, its queue is full, or writing failed because the connection was lost. In
-    ///   the last case, the message may or may not have arrived.
+    /// - Throws: ``WebSocketError`` if the connection is closing or closed, its queue is full, or writing failed
+    ///   because the connection was lost. In the last case, the message may or may not have arrived.
     func sendNow(_ message: WebSocketMessage) throws(WebSocketError)
 
     /// Begins the closing handshake. A no-op if the connection is closing or closed.
@@ -29,12 +31,15 @@ package protocol LoopedConnection: WebSocketConnection {
 }
 
 extension LoopedConnection {
-    package func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) { start(WebSocketHandler(event: handler)) }
+    package func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) {
+        start(WebSocketHandler(event: handler))
+    }
 }
 
 /// The closures that receive what arrives over a connection, one at a time.
 package final class WebSocketHandler: Sendable {
-    /// Handles an ASCII text in the memory into which it was read. Returns `false`, without having done anything, to receive it as an event.
+    /// Handles an ASCII text in the memory into which it was read. Returns `false`, without having done anything, to
+    /// receive it as an event.
     package typealias TextTaker = @Sendable (UnsafeBufferPointer<UInt8>) -> Bool
 
     let text: TextTaker
@@ -60,7 +65,8 @@ public enum WebSocketEvent: Sendable {
 
 /// The reason why a WebSocket ended.
 public struct WebSocketClosure: Sendable {
-    /// The peer's close code, 1005 if it sent none, or 1006 if the connection was lost or ended because of an error by the peer.
+    /// The peer's close code, 1005 if it sent none, or 1006 if the connection was lost or ended because of an error by
+    /// the peer.
     public var code: UInt16
     /// The peer's reason, which is often empty.
     public var reason: String

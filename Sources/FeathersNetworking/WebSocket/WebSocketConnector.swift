@@ -34,7 +34,8 @@ public struct WebSocketRequest: Sendable {
 public enum PlatformWebSocketConnector {
     /// Creates a connector: ``CurlWebSocketConnector`` on Linux, otherwise ``URLSessionWebSocketConnector``.
     ///
-    /// If the process on Linux has no libcurl, or a version earlier than 7.68, connecting throws ``WebSocketError/Kind/unsupported``.
+    /// If the process on Linux has no libcurl, or a version earlier than 7.68, connecting throws
+    /// ``WebSocketError/Kind/unsupported``.
     public static func make() -> any WebSocketConnector {
         #if os(Linux)
             CurlWebSocketConnector()

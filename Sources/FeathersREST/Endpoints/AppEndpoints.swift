@@ -4,15 +4,17 @@ public import FeathersNetworking
 extension FeathersApp {
     /// Sends an endpoint's request and returns its response.
     ///
-    /// The app's hooks see a call of the custom method `request` on the endpoint's path; hooks of services do not run. `params` holds the query,
-    /// header fields, and timeout; `data` a JSON body; `result` the HTTP response's JSON before root keys and decoding (a string for `String`,
-    /// null for bytes and files); `endpoint` everything else. If a hook sets `result`, it replaces the server's response.
+    /// The app's hooks see a call of the custom method `request` on the endpoint's path; hooks of services do not run.
+    /// `params` holds the query, header fields, and timeout; `data` a JSON body; `result` the HTTP response's JSON
+    /// before root keys and decoding (a string for `String`, null for bytes and files); `endpoint` everything else. If
+    /// a hook sets `result`, it replaces the server's response.
     /// - Parameters:
     ///   - endpoint: The request, and how to read its HTTP response.
-    ///   - transport: The transport to use; nil for the app's own if it is or contains a REST transport, otherwise ``endpointTransport``.
+    ///   - transport: The transport to use; nil for the app's own if it is or contains a REST transport, otherwise
+    ///     ``endpointTransport``.
     ///   - params: The parameters for hooks. The query, header fields, timeout, and coding override the endpoint's.
-    /// - Throws: ``FeathersError``, with the message, data, and errors that the server sent; `CancellationError` if the task is cancelled; or any
-    ///   error from hooks or the endpoint's own functions.
+    /// - Throws: ``FeathersError``, with the message, data, and errors that the server sent; `CancellationError` if the
+    ///   task is cancelled; or any error from hooks or the endpoint's own functions.
     @concurrent @discardableResult
     public func request<Response>(
         _ endpoint: Endpoint<Response>, over transport: RESTTransport? = nil, params: Params = Params()
@@ -38,10 +40,12 @@ extension FeathersApp {
     /// }
     /// ```
     ///
-    /// The sequence ends with the transfer, even if it fails, and buffers only the latest step for a slow reader. If the reader stops early, the
-    /// transfer continues. If `body` throws or the calling task is cancelled, the transfer is cancelled, and a partial download is deleted.
+    /// The sequence ends with the transfer, even if it fails, and buffers only the latest step for a slow reader. If
+    /// the reader stops early, the transfer continues. If `body` throws or the calling task is cancelled, the transfer
+    /// is cancelled, and a partial download is deleted.
     ///
-    /// A transfer has no time limit unless the endpoint or params set a timeout. It fails if no data moves for as long as the transport's timeout.
+    /// A transfer has no time limit unless the endpoint or params set a timeout. It fails if no data moves for as long
+    /// as the transport's timeout.
     ///
     /// The other parameters are those of ``request(_:over:params:)``.
     /// - Throws: The errors of ``request(_:over:params:)``, or any error from `body`.
@@ -50,7 +54,8 @@ extension FeathersApp {
         _ endpoint: Endpoint<Response>, over transport: RESTTransport? = nil, params: Params = Params(),
         progress body: @Sendable @escaping (AsyncStream<TransferProgress>) async throws -> Void
     ) async throws -> EndpointResponse<Response> {
-        let (steps, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let (steps, continuation) = AsyncStream.makeStream(
+            of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
         return try await withThrowingTaskGroup(of: EndpointResponse<Response>?.self) { group in
             group.addTask {
                 defer { continuation.finish() }
@@ -68,10 +73,11 @@ extension FeathersApp {
         }
     }
 
-    /// The transport for endpoints in an app whose own transport neither is nor contains a REST transport, such as Socket.IO.
+    /// The transport for endpoints in an app whose own transport neither is nor contains a REST transport, such as
+    /// Socket.IO.
     ///
-    /// If it leads to the app's own server, requests carry the app's credentials. If the app has no transport, or one that does not name a server,
-    /// this transport's server counts as the app's own.
+    /// If it leads to the app's own server, requests carry the app's credentials. If the app has no transport, or one
+    /// that does not name a server, this transport's server counts as the app's own.
     public var endpointTransport: RESTTransport? {
         get { self[EndpointTransportKey.self] }
         set {
@@ -81,17 +87,20 @@ extension FeathersApp {
     }
 
     func perform<Response>(
-        _ endpoint: Endpoint<Response>, over transport: RESTTransport?, _ params: Params, progress: (@Sendable (TransferProgress) -> Void)?
+        _ endpoint: Endpoint<Response>, over transport: RESTTransport?, _ params: Params,
+        progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> EndpointResponse<Response> {
         guard let transport = transport ?? self.transport?.component(RESTTransport.self) ?? endpointTransport else {
             throw FeathersError.refused(
-                "The endpoint requires a REST transport, and the app has none: set 'endpointTransport', or pass one as 'over:'")
+                "The endpoint requires a REST transport, and the app has none: set 'endpointTransport', or pass one as 'over:'"
+            )
         }
         let codec = params.coding ?? endpoint.coding ?? coding
         var params = endpoint.params(with: params)
         let builder = try EndpointRequestBuilder(endpoint, transport.builder, params) { trusts($0) }
         params.carriesCredentials = builder.carriesCredentials
-        params[EndpointCallKey.self] = EndpointCall(method: endpoint.method, carriesCredentials: builder.carriesCredentials)
+        params[EndpointCallKey.self] = EndpointCall(
+            method: endpoint.method, carriesCredentials: builder.carriesCredentials)
         let name = EndpointAddress.name(of: endpoint.path)
         let data: JSONValue? = if case .json(let encode)? = endpoint.body?.content { try encode(codec) } else { nil }
         let request = ServiceRequest(path: name, method: .endpointRequest, data: data, params: params)

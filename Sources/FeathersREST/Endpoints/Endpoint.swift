@@ -9,16 +9,17 @@ public import Foundation
 /// let me = try await app.request(profile)
 /// ```
 ///
-/// An endpoint is a value that you can store, change, and send as often as you like. Its response can be a `Decodable` model or ``JSONValue``, read
-/// from JSON; `Data`, `[UInt8]`, or `String`, which is the body itself (with root keys, it is read from JSON); ``EmptyResponse``;
-/// ``DownloadedFile``; or anything that you decode yourself.
+/// An endpoint is a value that you can store, change, and send as often as you like. Its response can be a `Decodable`
+/// model or ``JSONValue``, read from JSON; `Data`, `[UInt8]`, or `String`, which is the body itself (with root keys, it
+/// is read from JSON); ``EmptyResponse``; ``DownloadedFile``; or anything that you decode yourself.
 public struct Endpoint<Response: Sendable>: Sendable {
     /// The HTTP method.
     public var method: HTTPMethod
     /// The path below the base URL, or an absolute URL with a scheme, such as `https://cdn.example.com/logo.png`.
     ///
-    /// A `?` or `#` in a path is refused, because it would become part of a name. An absolute URL may have a query, to which ``query`` is added.
-    /// Segments such as `:id` are filled from ``route`` and encoded. A trailing slash is kept.
+    /// A `?` or `#` in a path is refused, because it would become part of a name. An absolute URL may have a query, to
+    /// which ``query`` is added. Segments such as `:id` are filled from ``route`` and encoded. A trailing slash is
+    /// kept.
     public var path: String
     /// Values for the `:placeholders` of the path.
     public var route: [String: String] = [:]
@@ -30,7 +31,8 @@ public struct Endpoint<Response: Sendable>: Sendable {
     public var headers: [String: String] = [:]
     /// The body of the request.
     public var body: EndpointBody?
-    /// The maximum duration; nil for the transport's timeout. Files have none by default; see ``FeathersApp/transfer(_:over:params:progress:)``.
+    /// The maximum duration; nil for the transport's timeout. Files have none by default; see
+    /// ``FeathersApp/transfer(_:over:params:progress:)``.
     public var timeout: Duration?
     /// The base URL for the path, in place of the transport's.
     public var baseURL: URL?
@@ -38,7 +40,8 @@ public struct Endpoint<Response: Sendable>: Sendable {
     public var credentials: EndpointCredentials = .sameOrigin
     /// The codec for the body and the response; nil for the app's.
     public var coding: (any JSONCodec)?
-    /// Inspects every HTTP response before its status and content type are checked. An error that it throws becomes the call's error.
+    /// Inspects every HTTP response before its status and content type are checked. An error that it throws becomes the
+    /// call's error.
     public var validate: (@Sendable (HTTPResponse) throws -> Void)?
 
     let reading: EndpointReading<Response>
@@ -72,7 +75,8 @@ extension Endpoint {
         _ method: HTTPMethod, _ path: String, route: [String: String] = [:], query: Query<JSONValue> = Query(),
         headers: [String: String] = [:],
         body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil,
-        validate: (@Sendable (HTTPResponse) throws -> Void)? = nil, decode: @escaping @Sendable (HTTPResponse) throws -> Response
+        validate: (@Sendable (HTTPResponse) throws -> Void)? = nil,
+        decode: @escaping @Sendable (HTTPResponse) throws -> Response
     ) {
         self.init(method, path, reading: .raw(decode))
         (self.route, self.query, self.headers, self.body) = (route, query, headers, body)
@@ -83,10 +87,11 @@ extension Endpoint {
 extension Endpoint<DownloadedFile> {
     /// Creates an endpoint whose response is written to a file as it arrives and is never held in memory as a whole.
     ///
-    /// A file at `destination` is replaced only when the download is complete. Without a `timeout`, the download may take as long as data
-    /// keeps arriving.
+    /// A file at `destination` is replaced only when the download is complete. Without a `timeout`, the download may
+    /// take as long as data keeps arriving.
     public init(
-        _ method: HTTPMethod, _ path: String, to destination: URL, route: [String: String] = [:], query: Query<JSONValue> = Query(),
+        _ method: HTTPMethod, _ path: String, to destination: URL, route: [String: String] = [:],
+        query: Query<JSONValue> = Query(),
         headers: [String: String] = [:], body: EndpointBody? = nil, timeout: Duration? = nil, baseURL: URL? = nil
     ) {
         self.init(method, path, reading: .file(destination))
@@ -95,14 +100,18 @@ extension Endpoint<DownloadedFile> {
     }
 }
 
-/// The servers to which an endpoint's request carries what the app adds: its token and the header fields that hooks and the transport set.
+/// The servers to which an endpoint's request carries what the app adds: its token and the header fields that hooks and
+/// the transport set.
 ///
-/// The names are those of the Fetch standard. The endpoint's own header fields, `Accept`, and `Content-Type` are always sent.
+/// The names are those of the Fetch standard. The endpoint's own header fields, `Accept`, and `Content-Type` are always
+/// sent.
 public enum EndpointCredentials: Hashable, Sendable {
-    /// Only the origin (scheme, host, and port) that the credentials belong to, so that no other server receives them by accident.
+    /// Only the origin (scheme, host, and port) that the credentials belong to, so that no other server receives them
+    /// by accident.
     ///
-    /// The token and the fields of hooks belong to the app's own server, that is, the server of its transport, and to the `trustedOrigins` of its
-    /// authentication, whichever transport carries the request. A transport's own fields belong to the server of its base URL.
+    /// The token and the fields of hooks belong to the app's own server, that is, the server of its transport, and to
+    /// the `trustedOrigins` of its authentication, whichever transport carries the request. A transport's own fields
+    /// belong to the server of its base URL.
     case sameOrigin
     /// Any origin that the endpoint sends its request to.
     case include

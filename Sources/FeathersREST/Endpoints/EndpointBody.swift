@@ -14,7 +14,9 @@ public struct EndpointBody: Sendable {
     let content: Content
 
     /// Creates a body from a value encoded as JSON with the coding options of the call, the endpoint, or the app.
-    public static func json(_ value: some Encodable & Sendable) -> EndpointBody { EndpointBody(content: .json { try $0.encode(value) }) }
+    public static func json(_ value: some Encodable & Sendable) -> EndpointBody {
+        EndpointBody(content: .json { try $0.encode(value) })
+    }
 
     /// Creates a body from JSON. Use it for literals with values of several types.
     public static func json(_ value: JSONValue) -> EndpointBody { EndpointBody(content: .json { _ in value }) }
@@ -49,17 +51,19 @@ public struct EndpointBody: Sendable {
         EndpointBody(content: .other { (HTTPBody(file: url), contentType ?? HTTPContentType(of: url)) })
     }
 
-    /// Creates a body from bytes that are produced while they are sent, without a `Content-Length` (`Transfer-Encoding: chunked`).
+    /// Creates a body from bytes that are produced while they are sent, without a `Content-Length` (`Transfer-Encoding:
+    /// chunked`).
     ///
-    /// The sequence is asked for more as the server takes what was sent: 64 KiB and one element wait at most. Its error ends the request, is thrown,
-    /// and closes the connection, so that the server does not take the beginning for the whole. So does cancellation. The call returns once the
-    /// sequence has responded to the cancellation of its task, also after a timeout.
+    /// The sequence is asked for more as the server takes what was sent: 64 KiB and one element wait at most. Its error
+    /// ends the request, is thrown, and closes the connection, so that the server does not take the beginning for the
+    /// whole. So does cancellation. The call returns once the sequence has responded to the cancellation of its task,
+    /// also after a timeout.
     ///
-    /// A stream is sent once. A repetition of the request, for example after a redirect or with a renewed token, throws an error that says so. A
-    /// server that requires a length responds with 411.
+    /// A stream is sent once. A repetition of the request, for example after a redirect or with a renewed token, throws
+    /// an error that says so. A server that requires a length responds with 411.
     ///
-    /// `URLSession` sends a temporary file that is written first, and clients that cannot stream keep the body in memory: then the server receives
-    /// nothing before the sequence has ended.
+    /// `URLSession` sends a temporary file that is written first, and clients that cannot stream keep the body in
+    /// memory: then the server receives nothing before the sequence has ended.
     /// - Parameters:
     ///   - pieces: The bytes, in pieces of any size.
     ///   - contentType: The content type of the bytes.
@@ -70,7 +74,8 @@ public struct EndpointBody: Sendable {
         return EndpointBody(content: .other { (HTTPBody(stream: source), contentType) })
     }
 
-    /// Creates a body from the parts of a form with files (`multipart/form-data`, RFC 7578). Files are read while they are sent.
+    /// Creates a body from the parts of a form with files (`multipart/form-data`, RFC 7578). Files are read while they
+    /// are sent.
     public static func multipart(_ parts: [MultipartPart]) -> EndpointBody {
         EndpointBody(
             content: .other {

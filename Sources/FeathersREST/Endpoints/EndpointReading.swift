@@ -6,7 +6,8 @@ import Foundation
 struct EndpointReading<Response: Sendable>: Sendable {
     let kind: EndpointAnswerKind
     /// The function that creates the response from the hooks' result and the HTTP response as received.
-    let response: @Sendable (_ result: ServiceResponse, _ answer: HTTPResponse, _ codec: any JSONCodec) throws -> Response
+    let response:
+        @Sendable (_ result: ServiceResponse, _ answer: HTTPResponse, _ codec: any JSONCodec) throws -> Response
 }
 
 /// The part of an HTTP response that is needed, which determines what hooks see as `result`.
@@ -33,11 +34,14 @@ extension EndpointReading where Response: Decodable {
             if Response.self == Data.self { return known(.bytes) { Data(try bytes($0, $1)) } }
             if Response.self == [UInt8].self { return known(.bytes) { try bytes($0, $1) } }
         }
-        return EndpointReading(kind: .json) { result, _, codec in try result.decode(Response.self, at: rootKeys, codec) }
+        return EndpointReading(kind: .json) { result, _, codec in try result.decode(Response.self, at: rootKeys, codec)
+        }
     }
 
     /// Creates a reading whose value is known to be of the response's type.
-    private static func known(_ kind: EndpointAnswerKind, _ value: @escaping @Sendable (JSONValue, HTTPResponse) throws -> some Sendable)
+    private static func known(
+        _ kind: EndpointAnswerKind, _ value: @escaping @Sendable (JSONValue, HTTPResponse) throws -> some Sendable
+    )
         -> EndpointReading
     {
         EndpointReading(kind: kind) { result, answer, _ in

@@ -9,7 +9,8 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
     let transport: RESTRequestBuilder
     /// Whether the request carries the header fields that the app and its hooks add.
     let carriesCredentials: Bool
-    /// Whether the request carries the transport's own fields. They were given for the transport's server, whichever app uses it.
+    /// Whether the request carries the transport's own fields. They were given for the transport's server, whichever
+    /// app uses it.
     private let carriesTransportFields: Bool
 
     /// - Parameters:
@@ -18,7 +19,8 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
     ///   - isTrusted: A function that returns whether the app trusts a server.
     /// - Throws: ``FeathersError/Code/badRequest`` if the path is invalid.
     init(
-        _ endpoint: Endpoint<Response>, _ transport: RESTRequestBuilder, _ params: Params, trusting isTrusted: (Origin?) -> Bool
+        _ endpoint: Endpoint<Response>, _ transport: RESTRequestBuilder, _ params: Params,
+        trusting isTrusted: (Origin?) -> Bool
     ) throws(FeathersError) {
         (self.endpoint, self.transport) = (endpoint, transport)
         switch endpoint.credentials {
@@ -26,7 +28,9 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
         case .omit: (carriesCredentials, carriesTransportFields) = (false, false)
         case .sameOrigin:
             let server = try EndpointAddress(endpoint, route: params.route, base: transport.base).server
-            (carriesCredentials, carriesTransportFields) = (isTrusted(server), server != nil && server == transport.base.origin)
+            (carriesCredentials, carriesTransportFields) = (
+                isTrusted(server), server != nil && server == transport.base.origin
+            )
         }
     }
 
@@ -34,7 +38,8 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
         let address = try address(for: params).text
         let text = address + (try query(of: params, behind: address.contains("?")))
         guard let url = URL(string: text), url.absoluteString == text else {
-            throw FeathersError.refused("The path '\(EndpointAddress.name(of: endpoint.path))' does not form a valid URL")
+            throw FeathersError.refused(
+                "The path '\(EndpointAddress.name(of: endpoint.path))' does not form a valid URL")
         }
         return url
     }
@@ -42,7 +47,8 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
     func request(data: JSONValue?, params: Params) throws -> (HTTPRequest, HTTPBody?) {
         let (body, contentType) = try body(data)
         let url = try url(for: params)
-        // `include` sends all fields. Otherwise, a token that another app lent to the caller is sent only to that app's server.
+        // `include` sends all fields. Otherwise, a token that another app lent to the caller is sent only to that app's
+        // server.
         let given = endpoint.credentials == .include ? params.headers : params.headers(for: Origin(url))
         var headers = HTTPHeaders()
         do {
@@ -104,7 +110,8 @@ struct EndpointAddress {
         server = URL(string: text).flatMap { Origin($0) }
     }
 
-    /// Returns the name used by hooks and messages: the path, or an absolute URL without user, query, and fragment, which may be secret.
+    /// Returns the name used by hooks and messages: the path, or an absolute URL without user, query, and fragment,
+    /// which may be secret.
     static func name(of path: String) -> String {
         guard isAbsolute(path) else { return path.trimmingCharacters(in: CharacterSet(charactersIn: "/")) }
         guard let url = URL(string: path), let scheme = url.scheme, let host = url.hostAndPort else {
@@ -114,7 +121,9 @@ struct EndpointAddress {
     }
 
     private static func isAbsolute(_ path: String) -> Bool {
-        guard let end = path.firstRange(of: "://")?.lowerBound, let first = path.unicodeScalars.first, first.properties.isAlphabetic else {
+        guard let end = path.firstRange(of: "://")?.lowerBound, let first = path.unicodeScalars.first,
+            first.properties.isAlphabetic
+        else {
             return false
         }
         return path[..<end].utf8.allSatisfy { byte in
@@ -131,11 +140,16 @@ struct EndpointAddress {
         return url.absoluteString
     }
 
-    private static func relative(_ path: String, route: [String: String], to base: RESTBaseURL) throws(FeathersError) -> String {
-        for (mark, advice) in [("?", "pass the query as 'query' or 'queryItems'"), ("#", "encode it as %23")] where path.contains(mark) {
+    private static func relative(_ path: String, route: [String: String], to base: RESTBaseURL) throws(FeathersError)
+        -> String
+    {
+        for (mark, advice) in [("?", "pass the query as 'query' or 'queryItems'"), ("#", "encode it as %23")]
+        where path.contains(mark) {
             throw .refused("The path '\(path.prefix { String($0) != mark })\(mark)…' contains a '\(mark)': \(advice)")
         }
-        guard !path.hasPrefix("//") else { throw .refused("The path '\(path)' starts with two slashes: an absolute URL requires a scheme") }
+        guard !path.hasPrefix("//") else {
+            throw .refused("The path '\(path)' starts with two slashes: an absolute URL requires a scheme")
+        }
         var text = try base.text()
         if path.contains(where: { $0 != "/" }) { try RESTPath.append(path, route: route, to: &text) }
         if path.hasSuffix("/") { text += "/" }

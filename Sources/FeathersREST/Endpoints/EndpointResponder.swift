@@ -37,16 +37,21 @@ struct EndpointResponder<Response: Sendable>: Responder {
         return response
     }
 
-    /// Checks whether a response is a success: first with the endpoint's own function, then by status, then by content type.
-    /// - Throws: Any error from the endpoint's own function, the server's ``FeathersError``, or an error that names both content types.
+    /// Checks whether a response is a success: first with the endpoint's own function, then by status, then by content
+    /// type.
+    /// - Throws: Any error from the endpoint's own function, the server's ``FeathersError``, or an error that names
+    ///   both content types.
     private func check(_ response: HTTPResponse, accept: String?) throws {
         try endpoint.validate?(response)
         guard response.isSuccess else { throw RESTResponse.error(of: response) }
-        // The default Accept field is only a hint: decoding shows whether the response is JSON. A field that was set explicitly is binding.
-        guard let accept, accept != endpoint.reading.kind.accept, !response.body.isEmpty, let type = response.headers["Content-Type"],
+        // The default Accept field is only a hint: decoding shows whether the response is JSON. A field that was set
+        // explicitly is binding.
+        guard let accept, accept != endpoint.reading.kind.accept, !response.body.isEmpty,
+            let type = response.headers["Content-Type"],
             let mediaType = MediaType(type), !mediaType.isAccepted(by: accept)
         else { return }
-        var error = FeathersError(.generalError, "The server responded with '\(type)' instead of the requested '\(accept)'")
+        var error = FeathersError(
+            .generalError, "The server responded with '\(type)' instead of the requested '\(accept)'")
         error.response = FeathersError.Response(status: response.status, body: response.body)
         throw error
     }
@@ -63,7 +68,8 @@ struct EndpointResponder<Response: Sendable>: Responder {
         return try await transport.httpClient.transfer(
             HTTPTransfer(
                 request, body: body, destination: destination,
-                // The duration of a file transfer is unknown, so the transport's timeout limits how long no data may move.
+                // The duration of a file transfer is unknown, so the transport's timeout limits how long no data may
+                // move.
                 stallTimeout: transport.builder.timeout, progress: progress))
     }
 }
@@ -75,7 +81,8 @@ extension ServiceMethod {
 
 /// The details of an endpoint's call that hooks can read as `context.endpoint`, in addition to those of every call.
 ///
-/// For the HTTP response's head, see `context.response?[HTTPHead.self]`. A failure is a ``FeathersError`` that includes status and body.
+/// For the HTTP response's head, see `context.response?[HTTPHead.self]`. A failure is a ``FeathersError`` that includes
+/// status and body.
 public struct EndpointCall: Sendable {
     /// The HTTP method.
     public let method: HTTPMethod

@@ -8,17 +8,18 @@ extension FeathersApp {
     /// ```swift
     /// for try await note in app.eventSource("notifications", as: Note.self) { notes.append(note) }
     /// ```
-    /// It behaves like a browser's `EventSource`: the connection opens with the first read. If it ends, it is opened again after the delay that the
-    /// server has set with `retry:`, or 3 seconds, with the ID of the last event as `Last-Event-ID`. Shorter delays
-    /// become those of a default ``ReconnectionPolicy``: at most a second after a connection that has delivered an
-    /// event, growing to 5 seconds while connections deliver nothing. IDs that contain control characters or more than
-    /// 4096 bytes are ignored, as the HTML standard ignores those with NUL. Each opening is a call of the app's custom
-    /// method `request`, like that of an ``Endpoint``, and carries the app's token to the servers that may receive it.
-    /// The stream ends when the server responds with 204. Cancelling the reader, or dropping the stream, closes the
-    /// connection. After a log-out or a sign-in, a connection that carried the app's token is replaced at once, and
-    /// nothing more of another user's is returned.
+    /// It behaves like a browser's `EventSource`: the connection opens with the first read. If it ends, it is opened
+    /// again after the delay that the server has set with `retry:`, or 3 seconds, with the ID of the last event as
+    /// `Last-Event-ID`. Shorter delays become those of a default ``ReconnectionPolicy``: at most a second after a
+    /// connection that has delivered an event, growing to 5 seconds while connections deliver nothing. IDs that contain
+    /// control characters or more than 4096 bytes are ignored, as the HTML standard ignores those with NUL. Each
+    /// opening is a call of the app's custom method `request`, like that of an ``Endpoint``, and carries the app's
+    /// token to the servers that may receive it. The stream ends when the server responds with 204. Cancelling the
+    /// reader, or dropping the stream, closes the connection. After a log-out or a sign-in, a connection that carried
+    /// the app's token is replaced at once, and nothing more of another user's is returned.
     ///
-    /// A connection may be silent for any time. If its peer disappears without closing it, libcurl notices that, and `URLSession` does not.
+    /// A connection may be silent for any time. If its peer disappears without closing it, libcurl notices that, and
+    /// `URLSession` does not.
     ///
     /// The data of an event is decoded from JSON, or is the text itself for `String`.
     /// - Parameters:
@@ -29,11 +30,12 @@ extension FeathersApp {
     ///   - headers: additional header fields.
     ///   - lastEventID: the ID to send as `Last-Event-ID` with the first request, from an earlier stream.
     ///   - transport: the transport to use, as for ``request(_:over:params:)``.
-    /// - Returns: a stream for one reader. It throws ``FeathersError`` if the server refuses the request or responds with anything but an event
-    ///   stream, if it redirects to another origin, and for an event that cannot be decoded, after which the next one
-    ///   can be read.
+    /// - Returns: a stream for one reader. It throws ``FeathersError`` if the server refuses the request or responds
+    ///   with anything but an event stream, if it redirects to another origin, and for an event that cannot be decoded,
+    ///   after which the next one can be read.
     public func eventSource<Event: Decodable & Sendable>(
-        _ path: String, as event: Event.Type, named name: String? = nil, query: Query<JSONValue> = Query(), headers: [String: String] = [:],
+        _ path: String, as event: Event.Type, named name: String? = nil, query: Query<JSONValue> = Query(),
+        headers: [String: String] = [:],
         lastEventID: String = "", over transport: RESTTransport? = nil
     ) -> AsyncThrowingStream<Event, any Error> {
         eventSource(
@@ -58,11 +60,14 @@ extension FeathersApp {
             do {
                 return .success(try JSONValue(parsingLossily: data))
             } catch {
-                return .failure(FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error))
+                return .failure(
+                    FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error))
             }
         }
         // One cast of a stream, instead of one of each event.
-        if event == JSONValue.self, let stream = reader.stream({ $0 }) as? AsyncThrowingStream<Event, any Error> { return stream }
+        if event == JSONValue.self, let stream = reader.stream({ $0 }) as? AsyncThrowingStream<Event, any Error> {
+            return stream
+        }
         return reader.stream { json in
             if isText, let text = json.string as? Event { return text }
             do {
@@ -104,19 +109,24 @@ final class EventSourceReader: Sendable {
     private let scoped: Params
     private let state: Locked<State>
 
-    /// - Parameter decode: Returns the data of an event with these bytes and this name; nil if the event is not to be read.
+    /// - Parameter decode: Returns the data of an event with these bytes and this name; nil if the event is not to be
+    ///   read.
     init(
-        app: FeathersApp, path: String, query: Query<JSONValue>, headers: [String: String], lastEventID: String, transport: RESTTransport?,
+        app: FeathersApp, path: String, query: Query<JSONValue>, headers: [String: String], lastEventID: String,
+        transport: RESTTransport?,
         timebase: RelativeClock, decode: @escaping EventStreamItems<Arrived>.Decode
     ) {
         (self.app, self.path, self.query, self.headers) = (app, path, query, headers)
         (self.transport, self.timebase) = (transport, timebase)
         scoped = Params(headers: headers).withScopedToken(of: app)
-        state = Locked(State(items: EventStreamItems(limit: TextLimit.standard, decode: decode), lastEventID: lastEventID))
+        state = Locked(
+            State(items: EventStreamItems(limit: TextLimit.standard, decode: decode), lastEventID: lastEventID))
     }
 
     /// Returns what `decode` makes of the events.
-    func stream<Event: Sendable>(_ decode: @escaping @Sendable (JSONValue) throws -> Event) -> AsyncThrowingStream<Event, any Error> {
+    func stream<Event: Sendable>(_ decode: @escaping @Sendable (JSONValue) throws -> Event) -> AsyncThrowingStream<
+        Event, any Error
+    > {
         AsyncThrowingStream {
             if let event = self.nextOfBatch() { return try decode(event.get()) }
             return try await self.next().map { try decode($0.get()) }
@@ -202,7 +212,8 @@ final class EventSourceReader: Sendable {
     private func open() async throws -> Bool {
         guard let transport = transport ?? app.transport?.component(RESTTransport.self) ?? app.endpointTransport else {
             throw FeathersError.refused(
-                "The event source requires a REST transport, and the app has none: set 'endpointTransport', or pass one as 'over:'")
+                "The event source requires a REST transport, and the app has none: set 'endpointTransport', or pass one as 'over:'"
+            )
         }
         var fields = headers
         fields["Accept"] = "text/event-stream"
@@ -210,7 +221,9 @@ final class EventSourceReader: Sendable {
         // A stored user counts as the current one before the request is sent.
         _ = await app.resolvedIdentity()
         // Together, so that the ID is that of the user who sends it.
-        let (_, sender, lastEventID) = state.withLock { (followUser(&$0), $0.sender ?? app.currentSender, $0.lastEventID) }
+        let (_, sender, lastEventID) = state.withLock {
+            (followUser(&$0), $0.sender ?? app.currentSender, $0.lastEventID)
+        }
         if !lastEventID.isEmpty { fields["Last-Event-ID"] = lastEventID }
         let endpoint = Endpoint<EmptyResponse>(.get, path, query: query, headers: fields)
         var params = endpoint.params(with: scoped)
@@ -260,7 +273,8 @@ private struct EventSourceResponder: Responder {
             guard head.isEventStream else {
                 let type = head.headers["Content-Type"]?.prefix(80) ?? "nothing"
                 throw FeathersError(
-                    .badGateway, "The server responded with '\(type)' instead of an event stream at \(head.url.withoutCredentials)",
+                    .badGateway,
+                    "The server responded with '\(type)' instead of an event stream at \(head.url.withoutCredentials)",
                     execution: .answered)
             }
             response[OpenedStream.self] = OpenedStream(exchange: exchange, pipe: pipe)

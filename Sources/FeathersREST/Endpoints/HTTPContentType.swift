@@ -1,7 +1,8 @@
 public import Foundation
 
 /// The content type of a body: the value of `Content-Type`. Use a string literal for any other type.
-public struct HTTPContentType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct HTTPContentType: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible
+{
     public var rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -32,7 +33,8 @@ public struct HTTPContentType: RawRepresentable, Hashable, Sendable, Expressible
     public init(of file: URL) { self = Self.byExtension[file.pathExtension.lowercased()] ?? .binary }
 
     private static let byExtension: [String: HTTPContentType] = [
-        "json": .json, "xml": .xml, "yaml": .yaml, "yml": .yaml, "txt": .plainText, "html": .html, "htm": .html, "csv": .csv, "pdf": .pdf,
+        "json": .json, "xml": .xml, "yaml": .yaml, "yml": .yaml, "txt": .plainText, "html": .html, "htm": .html,
+        "csv": .csv, "pdf": .pdf,
         "zip": .zip, "jpg": .jpeg, "jpeg": .jpeg, "png": .png, "gif": .gif, "webp": .webP, "svg": .svg, "mp4": .mp4,
     ]
 }

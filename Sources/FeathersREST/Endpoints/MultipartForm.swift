@@ -32,13 +32,17 @@ public struct MultipartPart: Sendable {
     ///   - url: The location of the file.
     ///   - filename: The filename to send to the server; nil for the file's own name.
     ///   - contentType: The content type; nil derives it from the filename extension.
-    public static func file(_ name: String, at url: URL, filename: String? = nil, contentType: HTTPContentType? = nil) -> MultipartPart {
+    public static func file(_ name: String, at url: URL, filename: String? = nil, contentType: HTTPContentType? = nil)
+        -> MultipartPart
+    {
         MultipartPart(
-            name: name, filename: filename ?? url.lastPathComponent, contentType: contentType ?? HTTPContentType(of: url),
+            name: name, filename: filename ?? url.lastPathComponent,
+            contentType: contentType ?? HTTPContentType(of: url),
             content: HTTPBody(file: url))
     }
 
-    /// Creates a part from bytes that are produced while they are sent, as ``EndpointBody/stream(_:contentType:)`` does.
+    /// Creates a part from bytes that are produced while they are sent, as ``EndpointBody/stream(_:contentType:)``
+    /// does.
     /// - Parameters:
     ///   - name: The part's name in the form.
     ///   - pieces: The bytes.
@@ -47,7 +51,8 @@ public struct MultipartPart: Sendable {
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ name: String, _ pieces: Pieces, filename: String?, contentType: HTTPContentType = .binary
     ) -> MultipartPart where Pieces.Element == Data {
-        MultipartPart(name: name, filename: filename, contentType: contentType, content: HTTPBody(stream: HTTPBodySource(pieces)))
+        MultipartPart(
+            name: name, filename: filename, contentType: contentType, content: HTTPBody(stream: HTTPBodySource(pieces)))
     }
 }
 
@@ -59,7 +64,9 @@ struct MultipartForm {
     init(_ parts: [MultipartPart]) {
         self.parts = parts
         // 128 random bits, so that the content cannot contain the boundary.
-        boundary = "feathers-" + (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined(separator: "-")
+        boundary =
+            "feathers-"
+            + (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined(separator: "-")
     }
 
     var contentType: HTTPContentType { HTTPContentType(rawValue: "multipart/form-data; boundary=\(boundary)") }
@@ -82,13 +89,15 @@ struct MultipartForm {
         head += "\r\n"
         if let contentType = part.contentType {
             guard HTTPFieldSyntax.isFieldValue(contentType.rawValue) else {
-                throw .refused("The content type of the part '\(part.name)' contains control characters, such as line breaks")
+                throw .refused(
+                    "The content type of the part '\(part.name)' contains control characters, such as line breaks")
             }
             head += "Content-Type: \(contentType)\r\n"
         }
         return head + "\r\n"
     }
 
-    /// Escapes a name as browsers do (HTML standard, "multipart/form-data encoding algorithm"): UTF-8, with quotes and line breaks percent-encoded.
+    /// Escapes a name as browsers do (HTML standard, "multipart/form-data encoding algorithm"): UTF-8, with quotes and
+    /// line breaks percent-encoded.
     private static func escaped(_ name: String) -> String { name.escaping(["\"": "%22", "\r": "%0D", "\n": "%0A"]) }
 }

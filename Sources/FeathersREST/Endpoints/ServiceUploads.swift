@@ -3,8 +3,8 @@ public import FeathersNetworking
 public import Foundation
 
 extension Service {
-    /// Creates a record from a file, which is read while it is sent and never held in memory as a whole. Requires FeathersJS 6, or a server that
-    /// accepts such bodies.
+    /// Creates a record from a file, which is read while it is sent and never held in memory as a whole. Requires
+    /// FeathersJS 6, or a server that accepts such bodies.
     ///
     /// ```swift
     /// try await uploads.create(file: url, contentType: .mp4) { print($0.fraction ?? 0) }
@@ -26,10 +26,12 @@ extension Service {
 
     /// Creates a record from bytes that are produced while they are sent; see ``EndpointBody/stream(_:contentType:)``.
     ///
-    /// The other parameters and errors are those of ``upload(_:method:id:query:params:progress:)``, and the stream's own errors.
+    /// The other parameters and errors are those of ``upload(_:method:id:query:params:progress:)``, and the stream's
+    /// own errors.
     @concurrent @discardableResult
     public func create<Pieces: AsyncSequence & Sendable>(
-        stream pieces: Pieces, contentType: HTTPContentType = .binary, query: Query<Model> = Query(), params: Params = Params(),
+        stream pieces: Pieces, contentType: HTTPContentType = .binary, query: Query<Model> = Query(),
+        params: Params = Params(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> Model where Pieces.Element == Data {
         try await upload(.stream(pieces, contentType: contentType), query: query, params: params, progress: progress)
@@ -40,20 +42,22 @@ extension Service {
     /// ```swift
     /// try await uploads.upload(.multipart([.field("album", "7"), .file("photo", at: url)]))
     /// ```
-    /// FeathersJS 6 passes a form to the service as an object, and any other body as a stream. The hooks of the app and the service run as for any
-    /// call, but don't see the body: `data` is nil. Files are opened when the request is sent, and read again if it is sent again.
+    /// FeathersJS 6 passes a form to the service as an object, and any other body as a stream. The hooks of the app and
+    /// the service run as for any call, but don't see the body: `data` is nil. Files are opened when the request is
+    /// sent, and read again if it is sent again.
     ///
-    /// Uploads go over HTTP, so the app's transport must be or contain REST. Without a timeout in `params`, an upload may take as long as data keeps
-    /// moving.
+    /// Uploads go over HTTP, so the app's transport must be or contain REST. Without a timeout in `params`, an upload
+    /// may take as long as data keeps moving.
     /// - Parameters:
     ///   - body: the body.
     ///   - method: the method: `create`, `update`, `patch`, or a custom one.
     ///   - id: the record's id, for the methods that have one.
     ///   - query: the query, which joins that of the params.
     ///   - params: the other parameters.
-    ///   - progress: a closure that receives the progress. It is called often, and on the HTTP client's own thread, so it must return quickly.
-    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, for a method without a body, an app without REST, and an unreadable
-    ///   file; otherwise the errors of every call.
+    ///   - progress: a closure that receives the progress. It is called often, and on the HTTP client's own thread, so
+    ///     it must return quickly.
+    /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, for a method without a body, an app
+    ///   without REST, and an unreadable file; otherwise the errors of every call.
     @concurrent @discardableResult
     public func upload(
         _ body: EndpointBody, method: ServiceMethod = .create, id: (any ServiceIDConvertible & Sendable)? = nil,
@@ -73,7 +77,8 @@ extension Service {
         default: break
         }
         guard let transport = await registered.transport else {
-            throw FeathersError.refused("Service '\(path)' belongs to the app, and only services of a server take uploads")
+            throw FeathersError.refused(
+                "Service '\(path)' belongs to the app, and only services of a server take uploads")
         }
         guard transport.component(RESTTransport.self) != nil else {
             throw FeathersError.refused(

@@ -2,7 +2,8 @@ import FeathersCore
 import FeathersNetworking
 import FeathersSupport
 
-/// Keeps the event stream of a FeathersJS 6 server open, and delivers its events. One connection at a time, each read by one task.
+/// Keeps the event stream of a FeathersJS 6 server open, and delivers its events. One connection at a time, each read
+/// by one task.
 final class EventStreamClient: ConnectionClient {
     struct State: Sendable {
         var run = ConnectionRun()
@@ -40,7 +41,10 @@ final class EventStreamClient: ConnectionClient {
     let status = CurrentValue(ConnectionStatus.offline)
     let state = Locked(State())
 
-    init(_ builder: RESTRequestBuilder, options: Feathers6Transport.Options, httpClient: any HTTPClient, timebase: RelativeClock) {
+    init(
+        _ builder: RESTRequestBuilder, options: Feathers6Transport.Options, httpClient: any HTTPClient,
+        timebase: RelativeClock
+    ) {
         (self.builder, self.options, self.httpClient, self.timebase) = (builder, options, httpClient, timebase)
     }
 
@@ -93,7 +97,8 @@ final class EventStreamClient: ConnectionClient {
             let isFirst = !hasBeenOpen && stopsAtFirstFailure
             // Callers that are waiting for the stream get the error, even if further attempts follow.
             if !isFirst { renewOutcome(failingWith: end.error) }
-            let asksPlugins = end.error.code == .notAuthenticated && backoff.isFinal(end.reason) && !(isFirst && renewals > 0)
+            let asksPlugins =
+                end.error.code == .notAuthenticated && backoff.isFinal(end.reason) && !(isFirst && renewals > 0)
             let isOverruled = asksPlugins ? await reconnects(after: end.reason) : false
             let renewed = state.withLock { $0.reopenings }
             if isStopped { break }
@@ -108,7 +113,9 @@ final class EventStreamClient: ConnectionClient {
                 await rest(since: since, until: nil, as: .closed(reason))
                 backoff = Backoff(policy: options.reconnection)
             case .wait(let attempt, let delay):
-                await rest(since: since, until: timebase.now + delay, as: .waiting(attempt: attempt, delay: delay, after: end.reason))
+                await rest(
+                    since: since, until: timebase.now + delay,
+                    as: .waiting(attempt: attempt, delay: delay, after: end.reason))
             }
         }
         return .byClient
@@ -117,14 +124,16 @@ final class EventStreamClient: ConnectionClient {
     private var hasSetups: Bool { state.withLock { !$0.setups.isEmpty } }
     var isStopped: Bool { Task.isCancelled || state.withLock { $0.run.stop }.isSettled }
 
-    /// Waits for a moment, ``retryNow()``, ``stop()``, or ``reopen()``, unless it has been called since the attempt began.
+    /// Waits for a moment, ``retryNow()``, ``stop()``, or ``reopen()``, unless it has been called since the attempt
+    /// began.
     private func rest(since reopenings: Int, until moment: Duration?, as waiting: ConnectionStatus) async {
         let retry = Promise<Void>()
         let isReopening = state.withLock { state in
             state.run.retry = retry
             return state.reopenings != reopenings
         }
-        // The wait begins before the status changes: a reader that then retries, or advances the clock, does so for this wait.
+        // The wait begins before the status changes: a reader that then retries, or advances the clock, does so for
+        // this wait.
         status.set(waiting)
         // A stop before this point found no wait to end.
         if isStopped || isReopening { return }
@@ -161,11 +170,14 @@ final class EventStreamClient: ConnectionClient {
             state.reopenings += 1
             return (state.current, state.run.retry)
         }
-        current?.resolve(StreamEnd(.transportClose, "The event stream was opened again for another user or token", isReopening: true))
+        current?.resolve(
+            StreamEnd(.transportClose, "The event stream was opened again for another user or token", isReopening: true)
+        )
         retry?.resolve(())
     }
 
-    /// Returns whether a plugin wants another attempt after an otherwise final end. Stops asking plugins when the run is stopped.
+    /// Returns whether a plugin wants another attempt after an otherwise final end. Stops asking plugins when the run
+    /// is stopped.
     private func reconnects(after reason: DisconnectReason) async -> Bool {
         guard case .refused = reason else { return false }
         let (setups, stop) = state.withLock { ($0.setups, $0.run.stop) }
@@ -184,5 +196,7 @@ final class EventStreamClient: ConnectionClient {
 
 extension FeathersError {
     /// Whether the server refused the stream because of who opened it.
-    fileprivate var isRefusalOfUser: Bool { execution == .answered && (code == .notAuthenticated || code == .forbidden) }
+    fileprivate var isRefusalOfUser: Bool {
+        execution == .answered && (code == .notAuthenticated || code == .forbidden)
+    }
 }

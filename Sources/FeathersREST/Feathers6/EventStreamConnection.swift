@@ -50,7 +50,9 @@ extension EventStreamClient {
             guard attempt.opened.isSettled else {
                 let message = "The event stream did not begin within \(limit)"
                 attempt.ended.resolve(
-                    StreamEnd(.transportError(message), message, error: FeathersError(.timeout, message, execution: .neverSent)))
+                    StreamEnd(
+                        .transportError(message), message,
+                        error: FeathersError(.timeout, message, execution: .neverSent)))
                 return
             }
             guard let silenceLimit = options.silenceLimit else { return }
@@ -73,7 +75,9 @@ extension EventStreamClient {
             let request = try await request(setups)
             let pipe = HTTPBodyPipe()
             return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { _ = try? await self.httpClient.stream(HTTPTransfer(request, pipe: pipe, keepAlive: .seconds(15))) }
+                group.addTask {
+                    _ = try? await self.httpClient.stream(HTTPTransfer(request, pipe: pipe, keepAlive: .seconds(15)))
+                }
                 defer { group.cancelAll() }
                 try await checkHead(of: pipe, request.url)
                 // Plugins' tasks run beside the stream.
@@ -99,13 +103,15 @@ extension EventStreamClient {
             // Errors thrown by the application's closures may contain anything, so only the type is named.
             let message = "The header fields of the event stream could not be created (\(type(of: error)))"
             return StreamEnd(
-                .transportError(message), message, error: FeathersError(.unavailable, message, execution: .neverSent, cause: error))
+                .transportError(message), message,
+                error: FeathersError(.unavailable, message, execution: .neverSent, cause: error))
         }
     }
 
     /// Plugins' requests need no stream.
     private func send(_ request: ServiceRequest) async throws -> ServiceResponse {
-        throw FeathersError(.unavailable, "'\(request.method)' on service '\(request.path)' cannot be sent over an event stream")
+        throw FeathersError(
+            .unavailable, "'\(request.method)' on service '\(request.path)' cannot be sent over an event stream")
     }
 
     private func request(_ setups: [ConnectionSetup]) async throws -> HTTPRequest {
@@ -133,7 +139,9 @@ extension EventStreamClient {
             switch head.status {
             case 408, 425, 429, 500...:
                 throw Refusal(
-                    end: StreamEnd(.transportError("The server responded to the event stream with status \(head.status)"), "", error: error)
+                    end: StreamEnd(
+                        .transportError("The server responded to the event stream with status \(head.status)"), "",
+                        error: error)
                 )
             case 404, 405:
                 let isVersion5 = error.data?["url"] != nil || error.message == "Page not found"
@@ -146,7 +154,8 @@ extension EventStreamClient {
                     """
             default: error.hint = "from \(place)"
             }
-            throw Refusal(end: StreamEnd(.refused(error.message + (error.hint.map { " (\($0))" } ?? "")), "", error: error))
+            throw Refusal(
+                end: StreamEnd(.refused(error.message + (error.hint.map { " (\($0))" } ?? "")), "", error: error))
         }
         if let error = head.foreignStream(requestedAt: url) {
             throw Refusal(end: StreamEnd(.refused(error.message), "", error: error))
@@ -161,14 +170,17 @@ extension EventStreamClient {
         }
     }
 
-    /// Delivers events until the stream ends. The first event, the server's greeting, tells that it sends the others from now on. From then on, they
-    /// are read and delivered on the thread that receives them, like those of a Socket.IO connection.
+    /// Delivers events until the stream ends. The first event, the server's greeting, tells that it sends the others
+    /// from now on. From then on, they are read and delivered on the thread that receives them, like those of a
+    /// Socket.IO connection.
     private func read(_ pipe: HTTPBodyPipe, _ attempt: Attempt, _ setups: [ConnectionSetup]) async throws -> StreamEnd {
         let limits = EventStreamParser.Limits(line: options.maximumEventBytes, event: options.maximumEventBytes)
         let parser = Locked(EventStreamParser(limits: limits))
         let reader = ServiceEventReader(greetingPath: options.path)
         while let piece = try await pipe.next() {
-            guard let events = try piece.withUnsafeBytes({ try events(in: $0, parser, reader, attempt) }) else { continue }
+            guard let events = try piece.withUnsafeBytes({ try events(in: $0, parser, reader, attempt) }) else {
+                continue
+            }
             await open(attempt, setups)
             deliver(events, attempt)
             try await pipe.forEach { piece in
@@ -181,7 +193,8 @@ extension EventStreamClient {
 
     /// Returns the services' events in a piece of the stream; nil if it completes no event at all.
     private func events(
-        in piece: UnsafeRawBufferPointer, _ parser: Locked<EventStreamParser>, _ reader: ServiceEventReader, _ attempt: Attempt
+        in piece: UnsafeRawBufferPointer, _ parser: Locked<EventStreamParser>, _ reader: ServiceEventReader,
+        _ attempt: Attempt
     ) throws -> [ServiceEvent]? {
         let now = timebase.now
         attempt.activity.withLock { $0 = now }

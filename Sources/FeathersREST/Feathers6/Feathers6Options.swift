@@ -19,13 +19,16 @@ extension Feathers6Transport {
         public var reconnection = ReconnectionPolicy()
         /// How long the event stream may be silent before it is replaced by a new one, with a gap; nil for any length.
         ///
-        /// FeathersJS 6 sends no heartbeat, so the silence of a lost connection looks like that of a quiet server. The operating system finds most
-        /// lost connections earlier, by probing silent ones every 15 seconds (TCP keepalive; not on `URLSession`). Those beyond a proxy are found by
-        /// this limit alone. If your server sends comments as a heartbeat, set about three times their interval.
+        /// FeathersJS 6 sends no heartbeat, so the silence of a lost connection looks like that of a quiet server. The
+        /// operating system finds most lost connections earlier, by probing silent ones every 15 seconds (TCP
+        /// keepalive; not on `URLSession`). Those beyond a proxy are found by this limit alone. If your server sends
+        /// comments as a heartbeat, set about three times their interval.
         public var silenceLimit: Duration? = .seconds(300)
-        /// How queries become query strings, and whether the server parses the types in them. The defaults are FeathersJS 6's limits.
+        /// How queries become query strings, and whether the server parses the types in them. The defaults are
+        /// FeathersJS 6's limits.
         public var queryOptions = QueryStringOptions(arrayLimit: 2000, pairLimit: 2000)
-        /// The maximum size of a response in bytes, after decompression. The default is 16 MiB. Streams of results have no limit.
+        /// The maximum size of a response in bytes, after decompression. The default is 16 MiB. Streams of results have
+        /// no limit.
         public var maximumResponseBytes = HTTPRequest.defaultMaximumResponseBytes
         /// The maximum size of one event, or of one item of a streamed result, in bytes. The default is 16 MiB.
         public var maximumEventBytes = TextLimit.standard

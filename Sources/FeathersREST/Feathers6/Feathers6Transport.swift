@@ -3,11 +3,13 @@ import FeathersNetworking
 public import FeathersSupport
 public import Foundation
 
-/// A transport for FeathersJS 6: calls over HTTP, and events from a stream of server-sent events. Experimental, because version 6 isn't released.
+/// A transport for FeathersJS 6: calls over HTTP, and events from a stream of server-sent events. Experimental, because
+/// version 6 isn't released.
 ///
-/// Calls need no connection. Events arrive once the stream is open: start it with ``run()`` or ``connect()``, or with `withFeathersApp`; it then
-/// reconnects as its policy specifies. The server knows the user of a stream only from the header fields that opened it, so the stream is opened
-/// again, with a gap, after a sign-in, a token refresh, and a log-out.
+/// Calls need no connection. Events arrive once the stream is open: start it with ``run()`` or ``connect()``, or with
+/// `withFeathersApp`; it then reconnects as its policy specifies. The server knows the user of a stream only from the
+/// header fields that opened it, so the stream is opened again, with a gap, after a sign-in, a token refresh, and a
+/// log-out.
 public final class Feathers6Transport: RealTimeTransport, CompositeTransport, ReopeningTransport {
     package let rest: RESTTransport
     let events: EventStreamClient
@@ -16,7 +18,8 @@ public final class Feathers6Transport: RealTimeTransport, CompositeTransport, Re
     package init(_ url: URL, options: Options = Options()) {
         rest = RESTTransport(
             url, headers: options.headers, timeout: options.callTimeout, queryOptions: options.queryOptions,
-            maximumResponseBytes: options.maximumResponseBytes, maximumEventBytes: options.maximumEventBytes, sendsEmptyObjects: true,
+            maximumResponseBytes: options.maximumResponseBytes, maximumEventBytes: options.maximumEventBytes,
+            sendsEmptyObjects: true,
             httpClient: options.httpClient)
         // Ending all calls must not end the stream, so it has a client of its own.
         events = EventStreamClient(
@@ -36,18 +39,20 @@ public final class Feathers6Transport: RealTimeTransport, CompositeTransport, Re
     public func deliver(to sink: EventSink) { events.state.withLock { $0.sink = sink } }
     public func use(connectionSetup setup: ConnectionSetup) { events.state.withLock { $0.setups.append(setup) } }
 
-    /// Opens the event stream, and reopens it as the policy specifies, until ``disconnect()``, cancellation, or a permanent end.
+    /// Opens the event stream, and reopens it as the policy specifies, until ``disconnect()``, cancellation, or a
+    /// permanent end.
     ///
     /// If the server refuses the stream because no user is signed in, this method waits for the next sign-in.
-    /// - Throws: ``FeathersError`` with the reason why the stream is closed permanently, or ``FeathersError/Code/conflict`` if the transport is
-    ///   already running.
+    /// - Throws: ``FeathersError`` with the reason why the stream is closed permanently, or
+    ///   ``FeathersError/Code/conflict`` if the transport is already running.
     public func run() async throws { try await runner.run() }
 
     /// Opens the event stream as ``run()`` does, and returns when it is open. End it with ``disconnect()``.
     ///
-    /// If the transport is already running, this method waits for its stream. Otherwise, a failed first attempt isn't repeated: if this method
-    /// throws, nothing is left running.
-    /// - Throws: ``FeathersError`` with the reason why there is no stream, or `CancellationError` if the task was cancelled.
+    /// If the transport is already running, this method waits for its stream. Otherwise, a failed first attempt isn't
+    /// repeated: if this method throws, nothing is left running.
+    /// - Throws: ``FeathersError`` with the reason why there is no stream, or `CancellationError` if the task was
+    ///   cancelled.
     public func connect() async throws { try await runner.connect() }
 
     /// Closes the event stream, and returns when it has ended. A no-op if there is none.
@@ -56,7 +61,8 @@ public final class Feathers6Transport: RealTimeTransport, CompositeTransport, Re
     public var status: ConnectionStatus { events.status.current }
     public func statusUpdates() -> AsyncStream<ConnectionStatus> { events.status.updates() }
 
-    /// Ends the delay before the next attempt to open the stream. Call it if your app knows that the network is available again.
+    /// Ends the delay before the next attempt to open the stream. Call it if your app knows that the network is
+    /// available again.
     public func retryNow() { events.retryNow() }
 
     package func reopen() { events.reopen() }
@@ -75,7 +81,9 @@ extension Transport where Self == Feathers6Transport {
     /// - Parameters:
     ///   - url: The URL of the server, for example `https://api.example.com/v1`, with or without a trailing slash.
     ///   - configure: A closure that changes the options, for example `{ $0.path = "events" }`.
-    public static func feathers6(_ url: URL, _ configure: (inout Feathers6Transport.Options) -> Void = { _ in }) -> Feathers6Transport {
+    public static func feathers6(_ url: URL, _ configure: (inout Feathers6Transport.Options) -> Void = { _ in })
+        -> Feathers6Transport
+    {
         var options = Feathers6Transport.Options()
         configure(&options)
         return Feathers6Transport(url, options: options)

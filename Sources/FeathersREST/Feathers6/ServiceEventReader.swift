@@ -18,11 +18,15 @@ struct ServiceEventReader: Sendable {
 
     func read(_ text: UnsafeBufferPointer<UInt8>) -> Content {
         if text.isEmpty { return .greeting }
-        guard let json = try? JSONValue(parsingLossily: text), let name = json["event"]?.string, let path = json["path"]?.string else {
+        guard let json = try? JSONValue(parsingLossily: text), let name = json["event"]?.string,
+            let path = json["path"]?.string
+        else {
             return .unusable
         }
         let servicePath = FeathersApp.stripSlashes(path)
         if name == "connected", servicePath == greetingPath { return .greeting }
-        return .event(ServiceEvent(path: servicePath, name: EventName(rawValue: name), data: json["data"] ?? .null, weight: text.count))
+        return .event(
+            ServiceEvent(
+                path: servicePath, name: EventName(rawValue: name), data: json["data"] ?? .null, weight: text.count))
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Reads an event stream by the rules of the HTML standard (section 9.2.6), piece by piece. Without I/O.
 ///
-/// Pieces may begin and end anywhere, even within a character or between CR and LF. The bytes are split at ASCII characters only, so malformed
-/// UTF-8 affects nothing but the field that contains it.
+/// Pieces may begin and end anywhere, even within a character or between CR and LF. The bytes are split at ASCII
+/// characters only, so malformed UTF-8 affects nothing but the field that contains it.
 package struct EventStreamParser: Sendable {
     /// The limits on what a stream can make the parser buffer, in bytes.
     package struct Limits: Sendable, Hashable {
@@ -55,7 +55,8 @@ package struct EventStreamParser: Sendable {
 
     /// Reads the next piece of the stream, and passes every event that it completes to `receive`: data, name, and ID.
     ///
-    /// The data is valid only during the call. In most streams it is one line, which is passed where it is in the piece.
+    /// The data is valid only during the call. In most streams it is one line, which is passed where it is in the
+    /// piece.
     package mutating func readInPlace(
         _ piece: UnsafeRawBufferPointer, _ receive: (UnsafeBufferPointer<UInt8>, String, String) throws -> Void
     ) throws {
@@ -132,7 +133,9 @@ package struct EventStreamParser: Sendable {
         if value.first == UInt8(ascii: " ") { value = UnsafeRawBufferPointer(rebasing: value.dropFirst()) }
         switch field.count {
         case 4 where Self.isName(field, "data"):
-            guard self.data.count + (data?.count ?? 0) + value.count < limits.event else { throw Overflow.event(limit: limits.event) }
+            guard self.data.count + (data?.count ?? 0) + value.count < limits.event else {
+                throw Overflow.event(limit: limits.event)
+            }
             guard hasData else {
                 (hasData, data) = (true, value)
                 return
@@ -147,9 +150,12 @@ package struct EventStreamParser: Sendable {
                 value.count <= Self.longestID && value.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
             if isSendable { idBuffer = String(decoding: value, as: UTF8.self) }
         case 5 where Self.isName(field, "retry"):
-            guard !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return }
+            guard !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+                return
+            }
             // A number too large for any clock counts as the longest delay.
-            retry = .milliseconds(Int64(String(decoding: value, as: UTF8.self)).map { min($0, Self.longestRetry) } ?? Self.longestRetry)
+            retry = .milliseconds(
+                Int64(String(decoding: value, as: UTF8.self)).map { min($0, Self.longestRetry) } ?? Self.longestRetry)
         default: return
         }
     }
@@ -187,7 +193,8 @@ package struct EventStreamParser: Sendable {
     }
 }
 
-/// Finds the ends of lines in a piece. Each kind is searched for only once per occurrence, so that the cost does not depend on their mixture.
+/// Finds the ends of lines in a piece. Each kind is searched for only once per occurrence, so that the cost does not
+/// depend on their mixture.
 private struct LineEnds {
     private let bytes: UnsafeRawBufferPointer
     /// The next line feed and carriage return at or after the position; the size of the piece if there is none.
@@ -204,7 +211,9 @@ private struct LineEnds {
     }
 
     private func find(_ byte: UInt8, from index: Int) -> Int {
-        guard let base = bytes.baseAddress, let found = memchr(base + index, Int32(byte), bytes.count - index) else { return bytes.count }
+        guard let base = bytes.baseAddress, let found = memchr(base + index, Int32(byte), bytes.count - index) else {
+            return bytes.count
+        }
         return base.distance(to: UnsafeRawPointer(found))
     }
 }

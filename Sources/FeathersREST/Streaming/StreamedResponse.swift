@@ -4,14 +4,15 @@ import FeathersSupport
 import Foundation
 
 extension RESTTransport {
-    /// Sends a request whose result may be streamed, and returns when the response begins. The timeout limits the wait for the response, and later
-    /// every pause between two pieces of it.
+    /// Sends a request whose result may be streamed, and returns when the response begins. The timeout limits the wait
+    /// for the response, and later every pause between two pieces of it.
     func stream(_ httpRequest: HTTPRequest, for request: ServiceRequest) async throws -> ServiceResponse {
         var httpRequest = httpRequest
         let stallTimeout = httpRequest.timeout ?? builder.timeout
         httpRequest.timeout = nil
         let pipe = HTTPBodyPipe()
-        var transfer = HTTPTransfer(httpRequest, body: httpRequest.body.map { HTTPBody($0) }, pipe: pipe, stallTimeout: stallTimeout)
+        var transfer = HTTPTransfer(
+            httpRequest, body: httpRequest.body.map { HTTPBody($0) }, pipe: pipe, stallTimeout: stallTimeout)
         if let upload = request.params.upload {
             transfer = try upload.transfer(of: httpRequest, stallTimeout: stallTimeout)
             transfer.pipe = pipe
@@ -25,7 +26,8 @@ extension RESTTransport {
                 var whole = head
                 while let piece = try await pipe.next() {
                     guard whole.body.count + piece.count <= httpRequest.maximumResponseBytes else {
-                        throw HTTPClientError(.responseTooLarge, "The response is larger than \(httpRequest.maximumResponseBytes) bytes")
+                        throw HTTPClientError(
+                            .responseTooLarge, "The response is larger than \(httpRequest.maximumResponseBytes) bytes")
                     }
                     whole.body += piece
                 }
@@ -49,7 +51,9 @@ final class StreamedExchange: Sendable {
     private init(_ task: Task<Void, Never>) { self.task = task }
 
     /// - Parameter sender: The sign-in whose end ends the response; nil if it is no user's.
-    static func begin(_ transfer: HTTPTransfer, over client: any HTTPClient, until sender: RequestSender? = nil) -> StreamedExchange {
+    static func begin(_ transfer: HTTPTransfer, over client: any HTTPClient, until sender: RequestSender? = nil)
+        -> StreamedExchange
+    {
         // The reader of the pipe gets the error.
         StreamedExchange(
             Task.beginning {
@@ -127,7 +131,8 @@ private final class StreamedItems: Sendable {
                     return try JSONValue(parsingLossily: data)
                 } catch {
                     throw FeathersError(
-                        .generalError, "An item of the streamed result is not valid JSON", execution: .answered, cause: error)
+                        .generalError, "An item of the streamed result is not valid JSON", execution: .answered,
+                        cause: error)
                 }
             })
     }
@@ -171,8 +176,8 @@ extension HTTPResponse {
 }
 
 extension JSONValue {
-    /// Parses the data of an event. Malformed UTF-8 counts as U+FFFD, as event streams require. If several lines together are not JSON, the first
-    /// line counts alone, because FeathersJS' own client reads no other.
+    /// Parses the data of an event. Malformed UTF-8 counts as U+FFFD, as event streams require. If several lines
+    /// together are not JSON, the first line counts alone, because FeathersJS' own client reads no other.
     init(parsingLossily data: UnsafeBufferPointer<UInt8>) throws(JSONParsingError) {
         do {
             try self.init(parsing: data)

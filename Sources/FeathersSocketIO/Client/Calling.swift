@@ -37,7 +37,8 @@ extension SocketIOClient {
         var refused: [(call: CallTable<Waiter>.Call, why: FeathersError)] = []
     }
 
-    /// Sends a request and waits for its result. If `connection` is nil, the call is sent over the current or next connection.
+    /// Sends a request and waits for its result. If `connection` is nil, the call is sent over the current or next
+    /// connection.
     func call(_ request: ServiceRequest, over connection: SocketIOConnection? = nil) async throws -> ServiceResponse {
         try request.checkConnectionMayCarry()
         return try await send(try CallArguments.array(of: request), for: request, over: connection)
@@ -45,7 +46,8 @@ extension SocketIOClient {
 
     /// Sends arguments as a request's event, and waits for the result in the acknowledgement.
     @inline(__always)
-    func send(_ arguments: JSONValue, for request: ServiceRequest, over connection: SocketIOConnection? = nil) async throws
+    func send(_ arguments: JSONValue, for request: ServiceRequest, over connection: SocketIOConnection? = nil)
+        async throws
         -> ServiceResponse
     {
         try Task.checkCancellation()
@@ -58,7 +60,8 @@ extension SocketIOClient {
         }
         let now = timebase.now
         let call = OutgoingCall(
-            id: id, frame: frame, madeAt: now, deadline: (request.params.timeout ?? options.callTimeout).map { now + $0 },
+            id: id, frame: frame, madeAt: now,
+            deadline: (request.params.timeout ?? options.callTimeout).map { now + $0 },
             isVolatile: connection != nil || request.params.isVolatile, connection: connection,
             lane: request.params.concernsConnection ? .session : .ordinary,
             endsConnection: request.params.endsConnection)
@@ -66,7 +69,8 @@ extension SocketIOClient {
         return try await waitKeepingTime(for: call, request)
     }
 
-    /// How long a call waits if no connection has been started. Long enough for an app that starts at the same time as its first calls.
+    /// How long a call waits if no connection has been started. Long enough for an app that starts at the same time as
+    /// its first calls.
     private static let startingTime = Duration.seconds(1)
 
     /// Like `wait`, but enforces the deadline itself, because the client's timer isn't running.
@@ -133,8 +137,11 @@ extension SocketIOClient {
             }
             return outcome
         }
-        // Usually the call has ended long before, so the client's task, which would set its own timer, is not woken now.
-        if let signal, let deadline = call.deadline, timebase.schedule(signal, at: deadline) == nil { signal.resolve(()) }
+        // Usually the call has ended long before, so the client's task, which would set its own timer, is not woken
+        // now.
+        if let signal, let deadline = call.deadline, timebase.schedule(signal, at: deadline) == nil {
+            signal.resolve(())
+        }
         switch outcome {
         case .drain(let connection, let frames): drain(connection, frames)
         case .waits: break
@@ -143,7 +150,8 @@ extension SocketIOClient {
         }
     }
 
-    /// Sends a call immediately if its connection, or the stage of the current one, allows it. Otherwise, the call waits.
+    /// Sends a call immediately if its connection, or the stage of the current one, allows it. Otherwise, the call
+    /// waits.
     private func add(_ call: OutgoingCall, _ waiter: Waiter, _ state: inout State) -> Outcome {
         guard let connection = state.connection(for: call) else { return queue(call, waiter, &state) }
         if let refusal = refusal(of: call.frame, waiter, limit: min(state.maxPayload, options.maximumMessageSize)) {
@@ -155,7 +163,8 @@ extension SocketIOClient {
             return if case .waits = outcome { .lost(connection) } else { outcome }
         }
         state.calls.addSent(
-            call.id, waiter: waiter, frame: call.frame, deadline: call.deadline, isVolatile: call.isVolatile, lane: call.lane)
+            call.id, waiter: waiter, frame: call.frame, deadline: call.deadline, isVolatile: call.isVolatile,
+            lane: call.lane)
         return handOver([call.frame], connection, &state)
     }
 
@@ -163,25 +172,32 @@ extension SocketIOClient {
         switch state.run.life {
         case .closed(let reason): return .fails(.notConnected("The connection is closed: \(reason.explanation)"))
         // The run has just ended, and its timer with it.
-        case .idle where call.deadline != nil && !call.keepsTime: return .fails(.notConnected("The connection was ended"))
+        case .idle where call.deadline != nil && !call.keepsTime:
+            return .fails(.notConnected("The connection was ended"))
         case .idle, .running: break
         }
-        guard !call.isVolatile, options.offlineCalls != .fail else { return .fails(.notConnected("There is no connection")) }
-        guard state.calls.addQueued(call.id, waiter: waiter, frame: call.frame, deadline: call.deadline, lane: call.lane) else {
+        guard !call.isVolatile, options.offlineCalls != .fail else {
+            return .fails(.notConnected("There is no connection"))
+        }
+        guard
+            state.calls.addQueued(call.id, waiter: waiter, frame: call.frame, deadline: call.deadline, lane: call.lane)
+        else {
             return .fails(.notConnected("There is no connection, and the queue of waiting calls is full"))
         }
         return .waits
     }
 
-    /// Returns the reason why a call must not be written to the connection, or nil if it may be. Every call passes through here, under the lock, at
-    /// the moment its frame is taken for writing, either immediately or from its lane.
+    /// Returns the reason why a call must not be written to the connection, or nil if it may be. Every call passes
+    /// through here, under the lock, at the moment its frame is taken for writing, either immediately or from its lane.
     private func refusal(of frame: EngineFrame, _ waiter: Waiter, limit: Int) -> FeathersError? {
         guard frame.size <= limit else { return .tooLarge(frame.size, limit: limit) }
         // A later sign-in is written under this lock too, so earlier requests never follow it.
         return waiter.request.isCurrent ? nil : .senderChanged(waiter.request)
     }
 
-    func takeLane(_ lane: CallTable<Waiter>.Lane, over connection: SocketIOConnection, _ state: inout State) -> Departure {
+    func takeLane(_ lane: CallTable<Waiter>.Lane, over connection: SocketIOConnection, _ state: inout State)
+        -> Departure
+    {
         let limit = min(state.maxPayload, options.maximumMessageSize)
         let taken = state.calls.takeQueue(lane) { refusal(of: $0.frame, $0.waiter, limit: limit) }
         return Departure(outcome: handOver(taken.frames, connection, &state), refused: taken.refused)
@@ -203,12 +219,14 @@ extension SocketIOClient {
             let held = (state.current?.outbox ?? []).compactMap(\.call)
             // Nothing is sent for callers that have been told it was not sent.
             state.current?.outbox.removeAll { $0.call != nil }
-            return held.compactMap { state.calls.cancelled($0) }.map { ($0, false) } + state.calls.takeAll().map { ($0, $0.unsent == nil) }
+            return held.compactMap { state.calls.cancelled($0) }.map { ($0, false) }
+                + state.calls.takeAll().map { ($0, $0.unsent == nil) }
         }
         for (call, isSent) in calls {
             call.waiter.resume(
                 throwing: FeathersError(
-                    .unavailable, "The app was shut down before the response arrived", execution: isSent ? .mayHaveExecuted : .neverSent))
+                    .unavailable, "The app was shut down before the response arrived",
+                    execution: isSent ? .mayHaveExecuted : .neverSent))
         }
     }
 
@@ -265,7 +283,9 @@ extension SocketIOClient {
                 if next.isEmpty { state.current?.isDraining = false }
                 return next
             }
-            for waiter in dropped { waiter.resume(throwing: FeathersError.notConnected("The connection's send queue is full")) }
+            for waiter in dropped {
+                waiter.resume(throwing: FeathersError.notConnected("The connection's send queue is full"))
+            }
         }
     }
 }
@@ -278,13 +298,16 @@ extension FeathersError {
     /// The error of a call for which no connection has been started.
     static var notStarted: FeathersError {
         notConnected(
-            "The app's connection was not started: make calls in 'withFeathersApp(app) { … }', or call 'try await app.connect()' first")
+            "The app's connection was not started: make calls in 'withFeathersApp(app) { … }', or call 'try await app.connect()' first"
+        )
     }
 
     /// The error of a call that was sent, but had no response by its deadline.
     static func unanswered(_ request: ServiceRequest) -> FeathersError {
         var error = FeathersError(.timeout, "No response arrived in time", execution: .mayHaveExecuted)
-        if request.method.isCustom { error.hint = "a Socket.IO server does not respond to a method that none of its services has" }
+        if request.method.isCustom {
+            error.hint = "a Socket.IO server does not respond to a method that none of its services has"
+        }
         return error
     }
 
@@ -292,12 +315,14 @@ extension FeathersError {
     /// - Parameter failure: The reason why there is no connection, if known.
     static func unconnected(after failure: FeathersError?) -> FeathersError {
         let reason = failure.map { ": \($0.message)" } ?? ""
-        return FeathersError(.timeout, "No connection was opened in time\(reason)", execution: .neverSent, cause: failure)
+        return FeathersError(
+            .timeout, "No connection was opened in time\(reason)", execution: .neverSent, cause: failure)
     }
 
     /// The error of a call that is larger than the server, or this transport, accepts.
     static func tooLarge(_ size: Int, limit: Int) -> FeathersError {
-        var error = FeathersError(413, "The call has \(size) bytes, but at most \(limit) are accepted", execution: .neverSent)
+        var error = FeathersError(
+            413, "The call has \(size) bytes, but at most \(limit) are accepted", execution: .neverSent)
         (error.name, error.className) = ("PayloadTooLarge", "payload-too-large")
         return error
     }

@@ -9,8 +9,8 @@ extension SocketIOClient {
 
     /// Makes one attempt to connect. If it succeeds, returns when the connection ends.
     ///
-    /// The calling task only enforces the deadlines. Everything else runs in child tasks, most of which have ended when the connection is open: an idle
-    /// connection keeps few of them.
+    /// The calling task only enforces the deadlines. Everything else runs in child tasks, most of which have ended when
+    /// the connection is open: an idle connection keeps few of them.
     func connectOnce() async -> Disconnection {
         switch await openUnlessStopped(state.withLock { $0.setups }) {
         case .opened(let session): await live(session)
@@ -97,7 +97,8 @@ extension SocketIOClient {
         let (connection, connect) = join(session)
         return await withDiscardingTaskGroup { group in
             group.addTask {
-                // Weak, because the engine keeps the closures. An open connection is retained by the client and by this method.
+                // Weak, because the engine keeps the closures. An open connection is retained by the client and by this
+                // method.
                 await connection.engine.run { [weak connection] packet in
                     if let connection { self.received(packet, over: connection) }
                 } taking: { [weak connection] text in
@@ -115,7 +116,9 @@ extension SocketIOClient {
             // Only a cancelled task stops keeping time before the end.
             if !connection.ended.isSettled { lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true)) }
             let end = connection.ended.current ?? Disconnection(.clientDisconnect)
-            if end.saysGoodbye { await keepTime(until: timebase.now + Self.goodbyeTime) { !connection.isGone.load(ordering: .acquiring) } }
+            if end.saysGoodbye {
+                await keepTime(until: timebase.now + Self.goodbyeTime) { !connection.isGone.load(ordering: .acquiring) }
+            }
             group.cancelAll()
             return end
         }
@@ -131,7 +134,8 @@ extension SocketIOClient {
     /// - Returns: the connection and the frame that joins the namespace, or nil if it has already ended.
     @inline(never)
     private func join(_ session: OpenedSession) -> (SocketIOConnection, EngineFrame?) {
-        let limits = SocketPacketDecoder.Limits(attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
+        let limits = SocketPacketDecoder.Limits(
+            attachments: options.maximumAttachments, bytes: options.maximumMessageSize)
         let connection = SocketIOConnection(session.engine, setups: session.setups, limits: limits)
         let now = timebase.now
         let (packet, signal, isStopped) = state.withLock { state in
@@ -151,7 +155,8 @@ extension SocketIOClient {
         return (connection, nil)
     }
 
-    /// Runs the plugins' preparation as soon as the connection is joined, then opens it for all calls, and runs the plugins' tasks until it ends.
+    /// Runs the plugins' preparation as soon as the connection is joined, then opens it for all calls, and runs the
+    /// plugins' tasks until it ends.
     private func prepare(_ connection: SocketIOConnection) async {
         guard let recovered = try? await connection.joined.value() else { return }
         await run(on: connection) {
@@ -181,8 +186,9 @@ extension SocketIOClient {
         }
     }
 
-    /// Takes the waiting calls in the same critical section that changes the status and lets later calls go out immediately. So no call overtakes
-    /// another, and no call completes before the status says that the connection is open.
+    /// Takes the waiting calls in the same critical section that changes the status and lets later calls go out
+    /// immediately. So no call overtakes another, and no call completes before the status says that the connection is
+    /// open.
     private func open(_ connection: SocketIOConnection, recovered: Bool) -> Bool {
         var departure = Departure()
         let now = timebase.now
@@ -201,7 +207,8 @@ extension SocketIOClient {
         return true
     }
 
-    /// Ends a connection for all its users. A no-op if it has ended. The frames of the calls in `unsent` are known to have never been sent.
+    /// Ends a connection for all its users. A no-op if it has ended. The frames of the calls in `unsent` are known to
+    /// have never been sent.
     func lose(_ connection: SocketIOConnection, _ end: Disconnection, unsent: [Int] = []) {
         var isJoined = false
         let calls: [CallTable<Waiter>.Call]? = state.withLock { state in
@@ -213,8 +220,11 @@ extension SocketIOClient {
             return state.calls.connectionLost(unsent: unsent + current.refused + current.outbox.compactMap(\.call))
         }
         guard let calls else { return }
-        // Not added to the outbox, which another thread may be writing: it drops what is left. Writing a packet without data cannot fail.
-        if isJoined, end.reason == .clientDisconnect, let frame = try? SocketPacket(.disconnect, namespace: options.namespace).frame() {
+        // Not added to the outbox, which another thread may be writing: it drops what is left. Writing a packet without
+        // data cannot fail.
+        if isJoined, end.reason == .clientDisconnect,
+            let frame = try? SocketPacket(.disconnect, namespace: options.namespace).frame()
+        {
             try? connection.engine.sendNow([frame])
         }
         connection.engine.close()
@@ -253,7 +263,8 @@ extension SocketIOClient {
         if let connection { lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true, isReplaced: true)) }
     }
 
-    /// Returns whether a plugin wants another attempt after an otherwise final end. Stops asking plugins when the run is stopped.
+    /// Returns whether a plugin wants another attempt after an otherwise final end. Stops asking plugins when the run
+    /// is stopped.
     func reconnects(after end: Disconnection) async -> Bool {
         switch end.reason {
         case .serverDisconnect, .refused: break

@@ -21,7 +21,8 @@ extension SocketIOClient {
 
     /// Decodes a part of a packet, and handles the packet if it is complete.
     private func decode(
-        over connection: SocketIOConnection, _ read: (inout SocketPacketDecoder) throws(SocketPacketError) -> SocketPacket?
+        over connection: SocketIOConnection,
+        _ read: (inout SocketPacketDecoder) throws(SocketPacketError) -> SocketPacket?
     ) {
         do throws(SocketPacketError) {
             // Decoding has its own lock, because other threads need the lock of the calls.
@@ -68,7 +69,8 @@ extension SocketIOClient {
             if let waiter {
                 waiter.resume(with: AckResult.read(arguments))
             } else {
-                report(.unknownAcknowledgement, "Received an acknowledgement of call \(id), which is not waiting for one")
+                report(
+                    .unknownAcknowledgement, "Received an acknowledgement of call \(id), which is not waiting for one")
             }
         case .event(let arguments, let id): deliver(arguments, id, of: packet.size, to: sink, over: connection)
         case .connected(let recovered, let early): joined(connection, recovered: recovered, early: early, joining)
@@ -89,7 +91,8 @@ extension SocketIOClient {
     private struct Joining: Sendable {
         var sink: EventSink?
         var isReconnected = false
-        /// The waiting session calls. They are taken at the moment the namespace is joined, so that later ones cannot overtake them.
+        /// The waiting session calls. They are taken at the moment the namespace is joined, so that later ones cannot
+        /// overtake them.
         var departure = Departure()
     }
 
@@ -97,7 +100,9 @@ extension SocketIOClient {
         defer { state.hasConnected = true }
         guard state.current?.stage != .retired else { return Joining(sink: state.sink) }
         state.current?.stage = .preparing
-        return Joining(sink: state.sink, isReconnected: state.hasConnected, departure: takeLane(.session, over: connection, &state))
+        return Joining(
+            sink: state.sink, isReconnected: state.hasConnected, departure: takeLane(.session, over: connection, &state)
+        )
     }
 
     private func joined(_ connection: SocketIOConnection, recovered: Bool, early: [SocketPacket], _ joining: Joining) {
@@ -105,13 +110,17 @@ extension SocketIOClient {
         if joining.isReconnected, !recovered { joining.sink?.receiveGap(.reconnected) }
         for packet in early {
             let action = state.withLock { $0.session.event(packet) }
-            if case .event(let arguments, let id) = action { deliver(arguments, id, of: packet.size, to: joining.sink, over: connection) }
+            if case .event(let arguments, let id) = action {
+                deliver(arguments, id, of: packet.size, to: joining.sink, over: connection)
+            }
         }
         complete(joining.departure)
         connection.joined.resolve(recovered)
     }
 
-    private func deliver(_ arguments: [JSONValue], _ id: Int?, of size: Int, to sink: EventSink?, over connection: SocketIOConnection) {
+    private func deliver(
+        _ arguments: [JSONValue], _ id: Int?, of size: Int, to sink: EventSink?, over connection: SocketIOConnection
+    ) {
         let name = arguments.first?.string ?? arguments.first.map { "\($0)" } ?? ""
         let isObserved = observers.hasSubscribers
         if isObserved {
@@ -122,10 +131,14 @@ extension SocketIOClient {
                 }
             }
             observers.emit(
-                SocketIOEvent(name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement, weight: size))
+                SocketIOEvent(
+                    name: name, arguments: Array(arguments.dropFirst()), acknowledgement: acknowledgement, weight: size)
+            )
         }
         guard var event = ServiceEvent(name: name, arguments: arguments) else {
-            if !isObserved { report(.unknownEvent, "Received an event that does not belong to a service and has no observer") }
+            if !isObserved {
+                report(.unknownEvent, "Received an event that does not belong to a service and has no observer")
+            }
             return
         }
         event.weight = size
@@ -134,7 +147,9 @@ extension SocketIOClient {
 
     private func acknowledge(_ id: Int, with answer: [JSONValue], over connection: SocketIOConnection) {
         let packet = SocketPacket(.ack, namespace: options.namespace, id: id, data: .array(answer))
-        guard let frame = try? packet.frame() else { return report(.notSent, "An acknowledgement has a number that JSON cannot represent") }
+        guard let frame = try? packet.frame() else {
+            return report(.notSent, "An acknowledgement has a number that JSON cannot represent")
+        }
         let limit = min(options.maximumMessageSize, connection.engine.handshake.maxPayload)
         guard frame.size <= limit else { return report(.notSent, "An acknowledgement has more than \(limit) bytes") }
         send([frame], over: connection)
@@ -142,13 +157,18 @@ extension SocketIOClient {
 }
 
 extension ServiceEvent {
-    /// Creates an event of a service from a name of the form `<path> <event>`, split at the last space. Returns nil for any other name.
+    /// Creates an event of a service from a name of the form `<path> <event>`, split at the last space. Returns nil for
+    /// any other name.
     init?(name: String, arguments: [JSONValue]) {
         var name = name
         // Searches the bytes, because string indices would cost as much as the delivery.
         let parts: (path: String, event: String)? = name.withUTF8 { bytes in
-            guard let space = bytes.lastIndex(of: UInt8(ascii: " ")), space > 0, space + 1 < bytes.count else { return nil }
-            return (String(decoding: bytes[..<space], as: UTF8.self), String(decoding: bytes[(space + 1)...], as: UTF8.self))
+            guard let space = bytes.lastIndex(of: UInt8(ascii: " ")), space > 0, space + 1 < bytes.count else {
+                return nil
+            }
+            return (
+                String(decoding: bytes[..<space], as: UTF8.self), String(decoding: bytes[(space + 1)...], as: UTF8.self)
+            )
         }
         guard let parts else { return nil }
         // The path of the root service is `/` on the wire and empty in an app.

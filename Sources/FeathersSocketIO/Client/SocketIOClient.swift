@@ -3,16 +3,20 @@ import FeathersNetworking
 import FeathersSupport
 import Synchronization
 
-/// The state that a transport shares with its running connection: the calls, the session, and the current connection. State machines make decisions
-/// under a single lock. Resuming continuations, sending frames, and delivering events happen after it is released. Only one thread at a time passes
-/// frames to the connection, which preserves their order (see `drain`).
+/// The state that a transport shares with its running connection: the calls, the session, and the current connection.
+/// State machines make decisions under a single lock. Resuming continuations, sending frames, and delivering events
+/// happen after it is released. Only one thread at a time passes frames to the connection, which preserves their order
+/// (see `drain`).
 final class SocketIOClient: ConnectionClient {
     struct Waiter: Sendable {
-        /// Not checked: ``CallTable`` gives every call away exactly once. The check costs an allocation, and a look-up of metadata for every copy.
+        /// Not checked: ``CallTable`` gives every call away exactly once. The check costs an allocation, and a look-up
+        /// of metadata for every copy.
         let continuation: UnsafeContinuation<ServiceResponse, any Error>
         let request: ServiceRequest
 
-        func resume(with result: Result<JSONValue, any Error>) { continuation.resume(with: result.map(ServiceResponse.init)) }
+        func resume(with result: Result<JSONValue, any Error>) {
+            continuation.resume(with: result.map(ServiceResponse.init))
+        }
         func resume(throwing error: any Error) { continuation.resume(throwing: error) }
     }
 
@@ -95,7 +99,9 @@ final class SocketIOClient: ConnectionClient {
         state = Locked(State(session: session, calls: CallTable(queueLimit: limit, byteLimit: byteLimit)))
     }
 
-    var load: TransportLoad { state.withLock { TransportLoad(waiting: $0.calls.queued, unanswered: $0.calls.count - $0.calls.queued) } }
+    var load: TransportLoad {
+        state.withLock { TransportLoad(waiting: $0.calls.queued, unanswered: $0.calls.count - $0.calls.queued) }
+    }
 
     func report(_ kind: SocketIODiagnostic.Kind, _ description: @autoclosure () -> String) {
         options.onDiagnostic?(SocketIODiagnostic(kind: kind, description: description()))
@@ -126,7 +132,8 @@ final class SocketIOClient: ConnectionClient {
         if end.reason != .clientDisconnect { throw end.error }
     }
 
-    /// The attempts of a run. A class, because this task's memory would otherwise hold several copies while a connection is open.
+    /// The attempts of a run. A class, because this task's memory would otherwise hold several copies while a
+    /// connection is open.
     private final class Attempts {
         var backoff: Backoff
         let stopsAtFirstFailure: Bool
@@ -168,7 +175,8 @@ final class SocketIOClient: ConnectionClient {
         return Disconnection(.clientDisconnect)
     }
 
-    // Not inlined: what they use would be part of the task's memory for as long as the connection is open, which was 3 KB.
+    // Not inlined: what they use would be part of the task's memory for as long as the connection is open, which was 3
+    // KB.
 
     @inline(never)
     private func begin(_ attempts: Attempts) {
@@ -199,10 +207,13 @@ final class SocketIOClient: ConnectionClient {
         if attempts.isLast, !isOverruled { return .stop(end) }
         attempts.isRepeated = true
         state.withLock { $0.lastFailure = end }
-        switch attempts.backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
+        switch attempts.backoff.ended(
+            end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1))
+        {
         case .stop(let reason): return .stop(Disconnection(reason, error: end.error))
         case .wait(let attempt, let delay):
-            // The wait begins before the status changes: a reader that then retries, or advances the clock, does so for this wait.
+            // The wait begins before the status changes: a reader that then retries, or advances the clock, does so for
+            // this wait.
             let (moment, retry) = (timebase.now + delay, Promise<Void>())
             state.withLock { $0.run.retry = retry }
             status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))
@@ -229,7 +240,8 @@ final class SocketIOClient: ConnectionClient {
         status.set(isOurs ? .offline : .closed(end.reason))
         for call in calls {
             call.waiter.resume(
-                throwing: FeathersError.notConnected("The connection is closed: \(end.reason.explanation)", cause: end.error))
+                throwing: FeathersError.notConnected(
+                    "The connection is closed: \(end.reason.explanation)", cause: end.error))
         }
         run.outcome.fail(end.error)
         run.ended.resolve(())
@@ -238,7 +250,8 @@ final class SocketIOClient: ConnectionClient {
     func stop() async {
         let run = state.withLock { $0.run }
         guard run.isRunning else { return }
-        // Settled before looking for a connection: a later connection sees the signal, and an earlier one is found here.
+        // Settled before looking for a connection: a later connection sees the signal, and an earlier one is found
+        // here.
         run.stop.resolve(())
         let (connection, retry) = state.withLock { ($0.current?.connection, $0.run.retry) }
         if let connection { lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true)) }
@@ -255,8 +268,8 @@ final class SocketIOClient: ConnectionClient {
 
     // MARK: - Time
 
-    /// Enforces all deadlines, with one sleep at a time, until a moment, while a condition holds and the task is not cancelled. Whatever ends the
-    /// condition then calls ``wakeTimer()``.
+    /// Enforces all deadlines, with one sleep at a time, until a moment, while a condition holds and the task is not
+    /// cancelled. Whatever ends the condition then calls ``wakeTimer()``.
     func keepTime(until limit: Duration? = nil, while isPending: () -> Bool) async {
         while !Task.isCancelled {
             let alarm = setAlarm(until: limit)
@@ -294,10 +307,13 @@ final class SocketIOClient: ConnectionClient {
     func timePassed() {
         let now = timebase.now
         var failure: FeathersError?
-        let (expired, connection, end): ([CallTable<Waiter>.Call], SocketIOConnection?, Disconnection?) = state.withLock { state in
+        let (expired, connection, end): ([CallTable<Waiter>.Call], SocketIOConnection?, Disconnection?) = state.withLock
+        { state in
             failure = state.lastFailure?.error
             let expired = state.calls.expired(at: now)
-            for call in expired where call.unsent == nil { state.current?.outbox.removeAll { $0.call == call.frame.call } }
+            for call in expired where call.unsent == nil {
+                state.current?.outbox.removeAll { $0.call == call.frame.call }
+            }
             if case .close = state.current?.heartbeat.timePassed(now: now) {
                 return (expired, state.current?.connection, Disconnection(.pingTimeout))
             }
@@ -311,7 +327,9 @@ final class SocketIOClient: ConnectionClient {
         }
         for call in expired {
             let isSent = call.unsent == nil
-            call.waiter.resume(throwing: isSent ? FeathersError.unanswered(call.waiter.request) : FeathersError.unconnected(after: failure))
+            call.waiter.resume(
+                throwing: isSent
+                    ? FeathersError.unanswered(call.waiter.request) : FeathersError.unconnected(after: failure))
         }
         if let connection, let end { lose(connection, end) }
     }

@@ -4,13 +4,14 @@ import FeathersNetworking
 protocol EngineConnection: Sendable {
     var handshake: EngineHandshake { get }
 
-    /// Delivers packets until the session ends, then reports its end, once. Call it only once. Both closures are called by one thread at a time, in order
-    /// of arrival, and must not block.
+    /// Delivers packets until the session ends, then reports its end, once. Call it only once. Both closures are called
+    /// by one thread at a time, in order of arrival, and must not block.
     ///
-    /// Returns as soon as the session needs no task. A WebSocket needs none while it is open, so that thousands of them are affordable. If the task is
-    /// cancelled first, the session ends.
+    /// Returns as soon as the session needs no task. A WebSocket needs none while it is open, so that thousands of them
+    /// are affordable. If the task is cancelled first, the session ends.
     /// - Parameters:
-    ///   - take: Handles the content of a message in place, if the transport can offer it so. Returns `false` to have the packet delivered.
+    ///   - take: Handles the content of a message in place, if the transport can offer it so. Returns `false` to have
+    ///     the packet delivered.
     ///   - onStart: Called once, as soon as packets are delivered when they arrive. Sends what the server responds to.
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker,

@@ -8,12 +8,14 @@ struct EngineOpener: Sendable {
     let address: EngineAddress
     let transports: [SocketIOTransport.EngineTransport]
     let connector: (any WebSocketConnector)?
-    /// Creates the client for polling. Each session gets its own, because a shared one would reuse the dead connections of a lost session.
+    /// Creates the client for polling. Each session gets its own, because a shared one would reuse the dead connections
+    /// of a lost session.
     let makeClient: @Sendable () -> any HTTPClient
     let limit: Int
     let timebase: RelativeClock
 
-    /// Opens a session. `timeout` covers all attempts. Each transport gets an equal share, so one that hangs leaves time for the next.
+    /// Opens a session. `timeout` covers all attempts. Each transport gets an equal share, so one that hangs leaves
+    /// time for the next.
     /// - Throws: ``EngineOpeningError``, which says why each transport failed, or `CancellationError`.
     func open(headers: HTTPHeaders, timeout: Duration) async throws -> any EngineConnection {
         guard !transports.isEmpty else { throw EngineOpeningError("No transports are enabled") }
@@ -29,7 +31,8 @@ struct EngineOpener: Sendable {
                 failures.append(EngineOpeningError("\(name): \(failure.description)", isTimeout: failure.isTimeout))
             }
         }
-        throw EngineOpeningError(failures.map(\.description).joined(separator: "; "), isTimeout: failures.allSatisfy(\.isTimeout))
+        throw EngineOpeningError(
+            failures.map(\.description).joined(separator: "; "), isTimeout: failures.allSatisfy(\.isTimeout))
     }
 
     private func open(
@@ -69,13 +72,15 @@ struct EngineOpener: Sendable {
     }
 }
 
-/// The address of an Engine.IO server: the origin of a URL, a path ending with a slash, and the query of both protocols.
+/// The address of an Engine.IO server: the origin of a URL, a path ending with a slash, and the query of both
+/// protocols.
 struct EngineAddress: Sendable {
     private let origin: String
     private let path: String
     private let query: String
 
-    /// - Throws: ``FeathersError/Code/badRequest`` if the URL has no host, or a scheme other than http, https, ws, and wss.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the URL has no host, or a scheme other than http, https, ws, and
+    ///   wss.
     init(_ url: URL, path: String) throws(FeathersError) {
         let url = url.absoluteURL
         guard let scheme = url.scheme?.lowercased(), ["http", "https", "ws", "wss"].contains(scheme),
@@ -102,7 +107,9 @@ struct EngineAddress: Sendable {
         let session = sid.map { "&sid=" + percentEncoded(component: $0) } ?? ""
         let text = "\(origin)\(path)?\(query)EIO=4&transport=\(transport)\(session)"
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            throw FeathersError(.badRequest, "The path or query of the Socket.IO server does not form a valid URL", execution: .neverSent)
+            throw FeathersError(
+                .badRequest, "The path or query of the Socket.IO server does not form a valid URL",
+                execution: .neverSent)
         }
         return url
     }

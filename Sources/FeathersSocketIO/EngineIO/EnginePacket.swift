@@ -1,7 +1,8 @@
 import FeathersNetworking
 import Foundation
 
-/// A packet of the Engine.IO protocol, revision 4. Packet `5` is left out: clients send it to move a session to another transport, and this one never does.
+/// A packet of the Engine.IO protocol, revision 4. Packet `5` is left out: clients send it to move a session to another
+/// transport, and this one never does.
 enum EnginePacket: Sendable, Hashable {
     /// `0`: the server's handshake, in JSON.
     case open(String)
@@ -124,7 +125,9 @@ enum EnginePayload {
         return body
     }
 
-    private static func packet(in piece: some Collection<UInt8>, at offset: Int) throws(EngineCodecError) -> EnginePacket {
+    private static func packet(in piece: some Collection<UInt8>, at offset: Int) throws(EngineCodecError)
+        -> EnginePacket
+    {
         if piece.first == UInt8(ascii: "b") {
             let text = Data(piece.dropFirst())
             // Foundation accepts excess padding.
@@ -133,7 +136,9 @@ enum EnginePayload {
             }
             return .binary(Array(bytes))
         }
-        guard let text = String(validating: piece, as: UTF8.self) else { throw EngineCodecError(reason: .invalidUTF8, offset: offset) }
+        guard let text = String(validating: piece, as: UTF8.self) else {
+            throw EngineCodecError(reason: .invalidUTF8, offset: offset)
+        }
         do {
             return try EnginePacket(decoding: text)
         } catch {

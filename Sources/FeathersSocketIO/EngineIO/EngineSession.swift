@@ -1,7 +1,8 @@
 import FeathersCore
 
-/// The client's side of an open Engine.IO session: heartbeats and the end. Times come from a clock that continues while the machine sleeps. So if a
-/// session ended during sleep, this is detected as soon as the machine wakes, without waiting for a timer.
+/// The client's side of an open Engine.IO session: heartbeats and the end. Times come from a clock that continues while
+/// the machine sleeps. So if a session ended during sleep, this is detected as soon as the machine wakes, without
+/// waiting for a timer.
 struct EngineSession: Sendable {
     enum Action: Sendable, Hashable {
         case nothing
@@ -54,8 +55,8 @@ struct EngineSession: Sendable {
     }
 }
 
-/// The server's handshake, which opens a session (Engine.IO 4, "Handshake"). All of these members are required. Its `upgrades` are ignored, because a
-/// session stays on the transport that opened it.
+/// The server's handshake, which opens a session (Engine.IO 4, "Handshake"). All of these members are required. Its
+/// `upgrades` are ignored, because a session stays on the transport that opened it.
 struct EngineHandshake: Sendable, Hashable {
     /// The session's id, a secret shared by client and server.
     var sid: String
@@ -77,7 +78,8 @@ extension EngineHandshake {
         }
         guard let sid = json["sid"]?.string, !sid.isEmpty else { throw EngineOpeningError(handshakeWithout: "sid") }
         self.init(
-            sid: sid, pingInterval: try Self.milliseconds(json, "pingInterval"), pingTimeout: try Self.milliseconds(json, "pingTimeout"),
+            sid: sid, pingInterval: try Self.milliseconds(json, "pingInterval"),
+            pingTimeout: try Self.milliseconds(json, "pingTimeout"),
             maxPayload: Int(clamping: try Self.positive(json, "maxPayload")))
     }
 
@@ -87,13 +89,16 @@ extension EngineHandshake {
 
     private static func positive(_ json: JSONValue, _ member: String) throws(EngineOpeningError) -> Int64 {
         // Larger values would overflow timers.
-        guard let number = json[member]?.integer, number > 0, number <= 1 << 40 else { throw EngineOpeningError(handshakeWithout: member) }
+        guard let number = json[member]?.integer, number > 0, number <= 1 << 40 else {
+            throw EngineOpeningError(handshakeWithout: member)
+        }
         return number
     }
 }
 
 extension EngineOpeningError {
-    /// The error for a handshake whose member is missing or invalid, or that is not JSON. Does not include the handshake, which contains the session's id.
+    /// The error for a handshake whose member is missing or invalid, or that is not JSON. Does not include the
+    /// handshake, which contains the session's id.
     fileprivate init(handshakeWithout member: String?) {
         self.init(member.map { "The server's handshake has no valid '\($0)'" } ?? "The server's handshake is not JSON")
     }

@@ -19,7 +19,9 @@ final class PollingConnection: EngineConnection {
     private let sendings: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    private init(_ requests: PollingRequests, _ handshake: EngineHandshake, _ early: [EnginePacket], _ timebase: RelativeClock) {
+    private init(
+        _ requests: PollingRequests, _ handshake: EngineHandshake, _ early: [EnginePacket], _ timebase: RelativeClock
+    ) {
         self.requests = requests
         self.timebase = timebase
         self.handshake = handshake
@@ -31,7 +33,9 @@ final class PollingConnection: EngineConnection {
     /// - Throws: ``EngineOpeningError``, `CancellationError`.
     static func open(_ requests: PollingRequests, timebase: RelativeClock) async throws -> PollingConnection {
         var packets = try await requests.poll(sid: nil, timeout: nil)
-        guard case .open(let text) = packets.removeFirst() else { throw EngineOpeningError("The server's first packet is not a handshake") }
+        guard case .open(let text) = packets.removeFirst() else {
+            throw EngineOpeningError("The server's first packet is not a handshake")
+        }
         return PollingConnection(requests, try EngineHandshake(parsing: text), packets, timebase)
     }
 
@@ -111,7 +115,9 @@ final class PollingConnection: EngineConnection {
                     try await requests.post(batch, sid: handshake.sid)
                     if batch.last == EnginePacket.close.frame { return end(.closed) }
                 } catch {
-                    if let error = error as? PollingError, error.neverSent { state.withLock { $0.queue.putBack(batch) } }
+                    if let error = error as? PollingError, error.neverSent {
+                        state.withLock { $0.queue.putBack(batch) }
+                    }
                     return failed(error)
                 }
             }

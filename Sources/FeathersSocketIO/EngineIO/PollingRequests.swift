@@ -11,7 +11,8 @@ struct PollingRequests: Sendable {
     /// Waits for packets. Opens a session if there is none.
     func poll(sid: String?, timeout: Duration?) async throws -> [EnginePacket] {
         let url = try address.url(transport: "polling", sid: sid)
-        var request = HTTPRequest(url: url, headers: headers, timeout: timeout, redirects: .never, maximumResponseBytes: limit)
+        var request = HTTPRequest(
+            url: url, headers: headers, timeout: timeout, redirects: .never, maximumResponseBytes: limit)
         // The packets of a lost response are not sent again, so the session must end rather than continue without them.
         request.isRepeatable = false
         let response = try await execute(request)
@@ -38,7 +39,8 @@ struct PollingRequests: Sendable {
         do {
             response = try await client.execute(request)
         } catch let error as HTTPClientError {
-            throw PollingError(description: "\(error.message) (\(address.place))", neverSent: error.delivery == .neverSent)
+            throw PollingError(
+                description: "\(error.message) (\(address.place))", neverSent: error.delivery == .neverSent)
         }
         guard response.status == 200 else { throw PollingError(refusal: response) }
         return response
@@ -54,7 +56,8 @@ struct PollingError: Error, CustomStringConvertible {
 }
 
 extension PollingError {
-    /// Creates an error from a response. Engine.IO explains refusals in JSON: `{"code":1,"message":"Session ID unknown"}`.
+    /// Creates an error from a response. Engine.IO explains refusals in JSON: `{"code":1,"message":"Session ID
+    /// unknown"}`.
     init(refusal response: HTTPResponse) {
         let json = try? JSONValue(parsing: response.body)
         // Engine.IO itself never responds with 404.

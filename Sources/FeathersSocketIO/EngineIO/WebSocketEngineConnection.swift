@@ -28,9 +28,9 @@ final class WebSocketEngineConnection: EngineConnection {
 
     private let socket: any WebSocketConnection
     private let state = Locked(State())
-    /// The handlers of the running session, without a lock for each packet. Safe because they are written once, with the lock held and before
-    /// `isRunning` is set (releasing), and read only after it was seen (acquiring). They are kept until this object is released, which they must not
-    /// retain.
+    /// The handlers of the running session, without a lock for each packet. Safe because they are written once, with
+    /// the lock held and before `isRunning` is set (releasing), and read only after it was seen (acquiring). They are
+    /// kept until this object is released, which they must not retain.
     nonisolated(unsafe) private var handler: (@Sendable (EnginePacket) -> Void)?
     nonisolated(unsafe) private var take: WebSocketHandler.TextTaker = { _ in false }
     private let isRunning = Atomic(false)
@@ -53,7 +53,8 @@ final class WebSocketEngineConnection: EngineConnection {
     }
 
     var handshake: EngineHandshake {
-        state.withLock { $0.handshake } ?? EngineHandshake(sid: "", pingInterval: .zero, pingTimeout: .zero, maxPayload: .max)
+        state.withLock { $0.handshake }
+            ?? EngineHandshake(sid: "", pingInterval: .zero, pingTimeout: .zero, maxPayload: .max)
     }
 
     /// Waits for the handshake that opens a new session.
@@ -84,7 +85,8 @@ final class WebSocketEngineConnection: EngineConnection {
     }
 
     func run(
-        _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker = { _ in false },
+        _ handler: @escaping @Sendable (EnginePacket) -> Void,
+        taking take: @escaping WebSocketHandler.TextTaker = { _ in false },
         onStart: () -> Void = {}, onEnd: @escaping @Sendable (EngineClosure) -> Void
     ) async {
         // Earlier packets are delivered first. Packets that arrive in the meantime queue behind them.
@@ -164,7 +166,8 @@ final class WebSocketEngineConnection: EngineConnection {
                 state.phase = .opening(received: [], waiting: nil)
                 return .promise(promise)
             case .opening(var received, nil):
-                // Limited by memory only: while the session's task waits for a thread, a server may send any number of other clients' events.
+                // Limited by memory only: while the session's task waits for a thread, a server may send any number of
+                // other clients' events.
                 let bytes = state.earlyBytes + packet.size + Self.packetOverhead
                 guard received.isEmpty || bytes <= TextLimit.standard else { return .overflow }
                 // So that the array is not copied.

@@ -1,5 +1,5 @@
-/// The calls waiting to be sent or acknowledged. Every call leaves the table exactly once: through its acknowledgement, its deadline, its
-/// cancellation, or the end of its connection.
+/// The calls waiting to be sent or acknowledged. Every call leaves the table exactly once: through its acknowledgement,
+/// its deadline, its cancellation, or the end of its connection.
 struct CallTable<Waiter> {
     /// The queues in which calls wait to be sent.
     enum Lane: Int, Sendable, CaseIterable {
@@ -46,14 +46,19 @@ struct CallTable<Waiter> {
     var nextDeadline: Duration? { deadlines.first }
 
     mutating func addSent(
-        _ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, isVolatile: Bool = false, lane: Lane = .ordinary
+        _ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, isVolatile: Bool = false,
+        lane: Lane = .ordinary
     ) {
         add(id, Call(waiter: waiter, deadline: deadline, unsent: nil, frame: frame, isVolatile: isVolatile, lane: lane))
     }
 
     /// Adds a call to send later. Returns `false` if its lane is full.
-    mutating func addQueued(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, lane: Lane = .ordinary) -> Bool {
-        guard queues[lane.rawValue].count < queueLimit, frame.size <= byteLimit - queues[lane.rawValue].bytes else { return false }
+    mutating func addQueued(_ id: Int, waiter: Waiter, frame: EngineFrame, deadline: Duration?, lane: Lane = .ordinary)
+        -> Bool
+    {
+        guard queues[lane.rawValue].count < queueLimit, frame.size <= byteLimit - queues[lane.rawValue].bytes else {
+            return false
+        }
         add(id, Call(waiter: waiter, deadline: deadline, unsent: frame, frame: frame, lane: lane))
         queues[lane.rawValue].ids.append(id)
         queues[lane.rawValue].count += 1
@@ -65,14 +70,15 @@ struct CallTable<Waiter> {
         calls[id] = call
         guard let deadline = call.deadline else { return }
         deadlines.insert(deadline, for: id)
-        // Most calls end long before their deadlines. The stale entries that they leave behind must not grow without bound.
+        // Most calls end long before their deadlines. The stale entries that they leave behind must not grow without
+        // bound.
         if deadlines.count > 2 * calls.count + 64 {
             deadlines = DeadlineHeap(calls.compactMap { id, call in call.deadline.map { ($0, id) } })
         }
     }
 
-    /// Takes the frames of a lane, in the order the calls were made, and marks their calls as sent. Removes and returns the calls for which `refusal`
-    /// returns a reason not to send them.
+    /// Takes the frames of a lane, in the order the calls were made, and marks their calls as sent. Removes and returns
+    /// the calls for which `refusal` returns a reason not to send them.
     mutating func takeQueue<Refusal>(
         _ lane: Lane = .ordinary, refusal: (Call) -> Refusal?
     ) -> (frames: [EngineFrame], refused: [(call: Call, why: Refusal)]) {
@@ -112,8 +118,8 @@ struct CallTable<Waiter> {
         return call
     }
 
-    /// Takes the calls that were sent and can no longer be acknowledged. The calls in `unsent` were never sent: unless volatile, they return to the
-    /// front of their lanes, in order.
+    /// Takes the calls that were sent and can no longer be acknowledged. The calls in `unsent` were never sent: unless
+    /// volatile, they return to the front of their lanes, in order.
     mutating func connectionLost(unsent: [Int]) -> [Call] {
         var kept = Lane.allCases.map { _ in [Int]() }
         for id in unsent {

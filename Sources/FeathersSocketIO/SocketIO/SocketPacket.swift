@@ -39,11 +39,14 @@ struct SocketPacket: Sendable {
         "connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener",
     ]
 
-    /// Returns whether a name is reserved. The length is checked first: this rules out most service events and is faster than hashing.
-    static func isReserved(_ name: String) -> Bool { name.utf8.count <= "removeListener".utf8.count && reservedNames.contains(name) }
+    /// Returns whether a name is reserved. The length is checked first: this rules out most service events and is
+    /// faster than hashing.
+    static func isReserved(_ name: String) -> Bool {
+        name.utf8.count <= "removeListener".utf8.count && reservedNames.contains(name)
+    }
 
-    /// Serializes the packet as an Engine.IO message: `4<type>[<namespace>,][<id>][<JSON>]`. Calls are JSON, so packets are never sent with
-    /// attachments.
+    /// Serializes the packet as an Engine.IO message: `4<type>[<namespace>,][<id>][<JSON>]`. Calls are JSON, so packets
+    /// are never sent with attachments.
     /// - Throws: `JSONSerializationError` if a number is NaN or infinite.
     func frame(call: Int? = nil) throws(JSONSerializationError) -> EngineFrame {
         // Appended rather than interpolated, which costs as much as the JSON of a small call.

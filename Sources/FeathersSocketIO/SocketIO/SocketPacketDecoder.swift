@@ -2,8 +2,8 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// Assembles packets from a text and the attachments that follow it. JSON has no binary type, so attachments become Base64 text, from which a model's
-/// `Data` property can be decoded.
+/// Assembles packets from a text and the attachments that follow it. JSON has no binary type, so attachments become
+/// Base64 text, from which a model's `Data` property can be decoded.
 struct SocketPacketDecoder: Sendable {
     struct Limits: Sendable, Hashable {
         /// The maximum number of attachments in a packet. The default of 10 matches socket.io-parser.
@@ -111,11 +111,15 @@ struct SocketPacketParser {
 
     private mutating func attachmentCount() throws(SocketPacketError) -> Int {
         let start = cursor
-        guard let count = digits() else { throw SocketPacketError(.tooManyAttachments(limit: maximumAttachments), at: start) }
+        guard let count = digits() else {
+            throw SocketPacketError(.tooManyAttachments(limit: maximumAttachments), at: start)
+        }
         guard cursor > start, cursor < bytes.count, bytes[cursor] == UInt8(ascii: "-") else {
             throw SocketPacketError(.illegalAttachmentCount, at: start)
         }
-        guard count <= maximumAttachments else { throw SocketPacketError(.tooManyAttachments(limit: maximumAttachments), at: start) }
+        guard count <= maximumAttachments else {
+            throw SocketPacketError(.tooManyAttachments(limit: maximumAttachments), at: start)
+        }
         cursor += 1
         return count
     }
@@ -152,7 +156,9 @@ extension SocketPacket {
     /// The reason why the payload is invalid by the rules of socket.io-parser, or nil if it is valid.
     fileprivate var payloadFault: SocketPacketError.Reason? {
         switch (kind, data) {
-        case (.connect, nil), (.connect, .object), (.disconnect, nil), (.connectError, .string), (.connectError, .object): return nil
+        case (.connect, nil), (.connect, .object), (.disconnect, nil), (.connectError, .string),
+            (.connectError, .object):
+            return nil
         case (.ack, .array), (.binaryAck, .array): return nil
         case (.event, .array(let array)), (.binaryEvent, .array(let array)):
             switch array.first {

@@ -14,7 +14,8 @@ struct SocketSession: Sendable {
 
     private enum State { case offline, joining, joined }
 
-    /// The maximum number of events before the response to CONNECT. (python-socketio sends the events of its connect handler that early.)
+    /// The maximum number of events before the response to CONNECT. (python-socketio sends the events of its connect
+    /// handler that early.)
     static let maximumEarlyEvents = 256
     /// The maximum size of these events combined, in bytes.
     static let maximumEarlyBytes = 4 << 20
@@ -34,7 +35,8 @@ struct SocketSession: Sendable {
 
     var isJoined: Bool { state == .joined }
 
-    /// Joins the namespace. To recover a session, the packet includes its id and the last offset, as in the reference client.
+    /// Joins the namespace. To recover a session, the packet includes its id and the last offset, as in the reference
+    /// client.
     mutating func engineOpened(auth: JSONObject?) -> SocketPacket {
         state = .joining
         var data = JSONObject()
@@ -63,7 +65,8 @@ struct SocketSession: Sendable {
         case .connect: return joined(packet.data)
         case .connectError:
             state = .offline
-            return .refused(message: packet.data?["message"]?.string ?? packet.data?.string ?? "", data: packet.data?["data"])
+            return .refused(
+                message: packet.data?["message"]?.string ?? packet.data?.string ?? "", data: packet.data?["data"])
         case .disconnect:
             state = .offline
             // A session that the server ended cannot be recovered.
@@ -88,7 +91,9 @@ struct SocketSession: Sendable {
     /// Converts an event for the application. Stores the offset that the server of a recoverable session appends.
     mutating func event(_ packet: SocketPacket) -> Action {
         let arguments = packet.data?.array ?? []
-        if pid != nil, arguments.count > 1, case .string(let offset) = arguments[arguments.count - 1] { lastOffset = offset }
+        if pid != nil, arguments.count > 1, case .string(let offset) = arguments[arguments.count - 1] {
+            lastOffset = offset
+        }
         return .event(arguments: arguments, id: packet.id)
     }
 

@@ -7,7 +7,8 @@ import Synchronization
 final class SocketIOConnection: Sendable {
     let engine: any EngineConnection
     let setups: [ConnectionSetup]
-    /// Resolves when the namespace is joined, with whether the session was recovered. Fails if the connection ends first.
+    /// Resolves when the namespace is joined, with whether the session was recovered. Fails if the connection ends
+    /// first.
     let joined = Promise<Bool>()
     let ended = Promise<Disconnection>()
     /// Used only by the connection's thread.
@@ -22,7 +23,8 @@ final class SocketIOConnection: Sendable {
     }
 }
 
-/// The end of a connection, or of an attempt to connect. A class, because the tasks of an idle connection would otherwise reserve memory for several.
+/// The end of a connection, or of an attempt to connect. A class, because the tasks of an idle connection would
+/// otherwise reserve memory for several.
 final class Disconnection: Sendable {
     let reason: DisconnectReason
     let error: FeathersError

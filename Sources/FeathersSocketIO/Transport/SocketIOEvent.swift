@@ -27,8 +27,8 @@ public struct SocketIOAcknowledgement: Sendable {
         self.send = send
     }
 
-    /// Sends the reply and returns without waiting. A reply with a number that JSON cannot represent isn't sent, but is reported as a
-    /// ``SocketIODiagnostic``.
+    /// Sends the reply and returns without waiting. A reply with a number that JSON cannot represent isn't sent, but is
+    /// reported as a ``SocketIODiagnostic``.
     public func callAsFunction(_ arguments: JSONValue...) {
         guard promise.resolve(()) else { return }
         send(arguments)

@@ -12,7 +12,8 @@ extension SocketIOTransport {
 
     /// The handling of calls made without a connection.
     public enum OfflineCalls: Sendable, Hashable {
-        /// Calls wait in order until their deadline: at most `limit` calls and 16 MiB, or ``Options/maximumMessageSize`` if that is larger.
+        /// Calls wait in order until their deadline: at most `limit` calls and 16 MiB, or
+        /// ``Options/maximumMessageSize`` if that is larger.
         ///
         /// Calls that sign in or out have a separate queue with the same limits.
         case wait(limit: Int)
@@ -28,35 +29,43 @@ extension SocketIOTransport {
         public var namespace = "/"
         /// The transports to use, in the order in which to try them: a WebSocket, then polling.
         ///
-        /// The next one is tried if a session cannot be opened. A session that is open stays on its transport. The default on watchOS is
-        /// polling only, because apps there have no WebSockets unless they play audio or make calls (Apple's TN3135).
+        /// The next one is tried if a session cannot be opened. A session that is open stays on its transport. The
+        /// default on watchOS is polling only, because apps there have no WebSockets unless they play audio or make
+        /// calls (Apple's TN3135).
         public var transports: [EngineTransport] = Options.usualTransports
         /// A closure that creates the payload for each attempt to connect (`auth`). It is never printed.
         public var auth: (@Sendable () async throws -> JSONObject)?
-        /// A closure that creates the header fields of a connection's requests, for each attempt to connect. They are never printed.
+        /// A closure that creates the header fields of a connection's requests, for each attempt to connect. They are
+        /// never printed.
         public var headers: (@Sendable () async throws -> [String: String])?
-        /// Whether to recover a lost session, including missed events, if the server supports it (Socket.IO's connection state recovery).
+        /// Whether to recover a lost session, including missed events, if the server supports it (Socket.IO's
+        /// connection state recovery).
         ///
-        /// Off by default: a FeathersJS server treats calls over a recovered connection as internal and does not authorize them, unless its
-        /// `connectionStateRecovery` sets `skipMiddlewares: false`. Turn it on only for servers with this setting.
+        /// Off by default: a FeathersJS server treats calls over a recovered connection as internal and does not
+        /// authorize them, unless its `connectionStateRecovery` sets `skipMiddlewares: false`. Turn it on only for
+        /// servers with this setting.
         public var recoversState = false
         /// The policy for restoring a lost connection.
         public var reconnection = ReconnectionPolicy()
-        /// The time limit for a call, including the wait for a connection, unless its params set another one. Nil means no limit.
+        /// The time limit for a call, including the wait for a connection, unless its params set another one. Nil means
+        /// no limit.
         public var callTimeout: Duration? = .seconds(10)
         /// The time limit for one attempt to connect. ``auth`` and ``headers`` are cancelled after the same time.
         public var connectTimeout: Duration = .seconds(20)
         /// The handling of calls made without a connection.
         public var offlineCalls = OfflineCalls.wait(limit: 1000)
-        /// The maximum size of a message sent or received, in bytes. The default is 16 MiB. The server's own limit (`maxPayload`) also applies.
+        /// The maximum size of a message sent or received, in bytes. The default is 16 MiB. The server's own limit
+        /// (`maxPayload`) also applies.
         public var maximumMessageSize = TextLimit.standard
         /// The maximum number of binary attachments in a packet.
         public var maximumAttachments = 10
-        /// A closure that receives reports about what could not be used or sent. It is called on the connection's thread, so it must not block.
+        /// A closure that receives reports about what could not be used or sent. It is called on the connection's
+        /// thread, so it must not block.
         public var onDiagnostic: (@Sendable (SocketIODiagnostic) -> Void)?
         /// The clock that measures time. It should continue while the machine sleeps.
         package var clock: any Clock<Duration> = ContinuousClock()
-        /// The client for polling. If nil, each session gets a new one, so that no session reuses the connections of a lost one.
+        /// The client for polling. If nil, each session gets a new one, so that no session reuses the connections of a
+        /// lost one.
         public var httpClient: (any HTTPClient)?
         /// The connector for WebSockets, or nil for the platform's implementation.
         public var webSocketConnector: (any WebSocketConnector)?

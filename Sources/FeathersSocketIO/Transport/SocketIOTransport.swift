@@ -3,11 +3,13 @@ import FeathersNetworking
 package import FeathersSupport
 public import Foundation
 
-/// A transport that sends service requests over a Socket.IO connection and delivers the server's events, like FeathersJS' Socket.IO client.
+/// A transport that sends service requests over a Socket.IO connection and delivers the server's events, like
+/// FeathersJS' Socket.IO client.
 ///
-/// A transport is a single connection, shared by all services of an app. Start it with ``run()`` or ``connect()``; it then reconnects as its policy
-/// specifies. Calls are sent in the order they are made. Calls made without a connection wait for one. Every call ends: with its result, at its
-/// deadline, when it is cancelled, or when the connection it was sent over is lost.
+/// A transport is a single connection, shared by all services of an app. Start it with ``run()`` or ``connect()``; it
+/// then reconnects as its policy specifies. Calls are sent in the order they are made. Calls made without a connection
+/// wait for one. Every call ends: with its result, at its deadline, when it is cancelled, or when the connection it was
+/// sent over is lost.
 public final class SocketIOTransport: RealTimeTransport, CallQueueing, AddressedTransport, ConnectionReplacing {
     package let origin: Origin?
     let client: SocketIOClient
@@ -29,11 +31,13 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
 
     /// Sends a request and waits for its acknowledgement.
     ///
-    /// The time limit is `params.timeout`, or the transport's `callTimeout` if not set, and includes the wait for a connection. Canceling the task
-    /// ends the call and leaves the connection open. The server may still execute the call.
-    /// - Throws: The server's ``FeathersError``. ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable`` if no response arrived;
-    ///   `execution` says whether the call was sent. Code 413 if the call is larger than the server accepts, or ``FeathersError/Code/badRequest`` if
-    ///   it cannot be serialized, or if its header fields name a user (see ``Params/headers``). `CancellationError` if the task was cancelled.
+    /// The time limit is `params.timeout`, or the transport's `callTimeout` if not set, and includes the wait for a
+    /// connection. Canceling the task ends the call and leaves the connection open. The server may still execute the
+    /// call.
+    /// - Throws: The server's ``FeathersError``. ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable``
+    ///   if no response arrived; `execution` says whether the call was sent. Code 413 if the call is larger than the
+    ///   server accepts, or ``FeathersError/Code/badRequest`` if it cannot be serialized, or if its header fields name
+    ///   a user (see ``Params/headers``). `CancellationError` if the task was cancelled.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse { try await client.call(request) }
 
     public func endCalls() { client.endCalls() }
@@ -41,15 +45,17 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     public func use(connectionSetup setup: ConnectionSetup) { client.state.withLock { $0.setups.append(setup) } }
 
     /// Connects, and reconnects as the policy specifies, until ``disconnect()``, cancellation, or a permanent end.
-    /// - Throws: ``FeathersError`` with the reason why the connection is closed permanently, or ``FeathersError/Code/conflict`` if the transport is
-    ///   already running.
+    /// - Throws: ``FeathersError`` with the reason why the connection is closed permanently, or
+    ///   ``FeathersError/Code/conflict`` if the transport is already running.
     public func run() async throws { try await runner.run() }
 
-    /// Starts the connection as ``run()`` does, and returns when the first connection is open. End it with ``disconnect()``.
+    /// Starts the connection as ``run()`` does, and returns when the first connection is open. End it with
+    /// ``disconnect()``.
     ///
-    /// If the transport is already running, this method waits for its connection. Otherwise, a failed first attempt isn't repeated: if this method
-    /// throws, nothing is left running.
-    /// - Throws: ``FeathersError`` with the reason why there is no connection, or `CancellationError` if the task was cancelled.
+    /// If the transport is already running, this method waits for its connection. Otherwise, a failed first attempt
+    /// isn't repeated: if this method throws, nothing is left running.
+    /// - Throws: ``FeathersError`` with the reason why there is no connection, or `CancellationError` if the task was
+    ///   cancelled.
     public func connect() async throws { try await runner.connect() }
 
     /// Disconnects from the server and returns when the connection has ended. A no-op if there is no connection.
@@ -66,14 +72,17 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
         client.observers.subscribe(to: nil, bufferingNewest: limit).events()
     }
 
-    /// Ends the delay before the next attempt to connect. Call it if your app knows that the network is available again.
+    /// Ends the delay before the next attempt to connect. Call it if your app knows that the network is available
+    /// again.
     public func retryNow() { client.retryNow() }
 
     package func retireConnection() -> Bool { client.retire() }
     package func replaceConnection() { client.replace() }
 
     public var load: TransportLoad { client.load }
-    package func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool) { client.failUnsent(where: isStale) }
+    package func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool) {
+        client.failUnsent(where: isStale)
+    }
 }
 
 extension Transport where Self == SocketIOTransport {
@@ -81,7 +90,9 @@ extension Transport where Self == SocketIOTransport {
     /// - Parameters:
     ///   - url: The server's scheme, host, and port. A query is sent with the opening requests; a path is ignored.
     ///   - configure: A closure that changes the options, for example `{ $0.callTimeout = .seconds(30) }`.
-    public static func socketIO(_ url: URL, _ configure: (inout SocketIOTransport.Options) -> Void = { _ in }) -> SocketIOTransport {
+    public static func socketIO(_ url: URL, _ configure: (inout SocketIOTransport.Options) -> Void = { _ in })
+        -> SocketIOTransport
+    {
         var options = SocketIOTransport.Options()
         configure(&options)
         return SocketIOTransport(url, options: options)

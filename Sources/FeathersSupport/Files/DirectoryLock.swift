@@ -1,10 +1,12 @@
 import Dispatch
 import Foundation
 
-/// An exclusive lock on a directory across all tasks and processes. The system releases it when the process that holds it exits.
+/// An exclusive lock on a directory across all tasks and processes. The system releases it when the process that holds
+/// it exits.
 ///
-/// While the lock is held elsewhere, one thread waits for it in the system on behalf of all waiting tasks, in their order. A task that gives
-/// up leaves the queue. The thread waits until the lock is free, and then releases it. There is never more than one such thread for each instance.
+/// While the lock is held elsewhere, one thread waits for it in the system on behalf of all waiting tasks, in their
+/// order. A task that gives up leaves the queue. The thread waits until the lock is free, and then releases it. There
+/// is never more than one such thread for each instance.
 package final class DirectoryLock: Sendable {
     /// The directory and the lock file.
     package struct Held: Sendable {
@@ -32,7 +34,8 @@ package final class DirectoryLock: Sendable {
     }
 
     /// Runs the body with the lock held.
-    /// - Throws: ``FileFailure`` if the lock is not released in time, `CancellationError` if the task is cancelled while waiting.
+    /// - Throws: ``FileFailure`` if the lock is not released in time, `CancellationError` if the task is cancelled
+    ///   while waiting.
     package func withLock<Value>(waitingAtMost limit: Duration, _ body: (Held) throws -> Value) async throws -> Value {
         let held = try await acquire(waitingAtMost: limit)
         defer { held.file.unlock() }
@@ -40,7 +43,8 @@ package final class DirectoryLock: Sendable {
     }
 
     /// Acquires the lock for work that may suspend. Unlock the file to release it.
-    /// - Throws: ``FileFailure`` if the lock is not released in time, `CancellationError` if the task is cancelled while waiting.
+    /// - Throws: ``FileFailure`` if the lock is not released in time, `CancellationError` if the task is cancelled
+    ///   while waiting.
     package func lock(waitingAtMost limit: Duration) async throws -> OpenFile {
         try await acquire(waitingAtMost: limit).file
     }
@@ -81,7 +85,9 @@ package final class DirectoryLock: Sendable {
         }
     }
 
-    private func nextWaiter() -> Promise<Held>? { line.withLock { $0.waiters.isEmpty ? nil : $0.waiters.removeFirst() } }
+    private func nextWaiter() -> Promise<Held>? {
+        line.withLock { $0.waiters.isEmpty ? nil : $0.waiters.removeFirst() }
+    }
 
     /// - Returns: nil if the lock is held elsewhere.
     private func take(waits: Bool) throws -> Held? {

@@ -2,7 +2,8 @@ import Dispatch
 
 /// An executor that runs an actor on its own queue.
 ///
-/// Waiting for a disk can take seconds. On the cooperative pool, it would block one of the few threads that all tasks share.
+/// Waiting for a disk can take seconds. On the cooperative pool, it would block one of the few threads that all tasks
+/// share.
 package final class DiskExecutor: SerialExecutor {
     private let queue: DispatchQueue
 

@@ -11,8 +11,10 @@ package final class OpenFile: Sendable {
     /// Takes ownership of a descriptor, and closes it later, even if the file is refused.
     /// - Parameters:
     ///   - knownOwner: the owner of the directory, who has been checked; checking again would take a system call.
-    ///   - isSecret: whether to refuse a file that other users can read. A file that they can write to is always refused.
-    ///   - isChangedInPlace: whether the file is modified in place. If so, hard links are refused: through one, others could change or lock the file.
+    ///   - isSecret: whether to refuse a file that other users can read. A file that they can write to is always
+    ///     refused.
+    ///   - isChangedInPlace: whether the file is modified in place. If so, hard links are refused: through one, others
+    ///     could change or lock the file.
     init(_ descriptor: Int32, path: String, knownOwner: uid_t, isSecret: Bool = false, isChangedInPlace: Bool) throws {
         (self.descriptor, self.path) = (descriptor, path)
         var status = stat()
@@ -23,10 +25,12 @@ package final class OpenFile: Sendable {
         if status.st_uid != knownOwner { try status.requireTrustedOwner(path) }
         guard status.st_mode & (isSecret ? 0o077 : 0o022) == 0 else {
             let mode = String(status.st_mode & 0o777, radix: 8)
-            throw FileFailure(path, .refused("its mode \(mode) lets other users access it; remove it, or make its mode 600"))
+            throw FileFailure(
+                path, .refused("its mode \(mode) lets other users access it; remove it, or make its mode 600"))
         }
         guard !isChangedInPlace || status.st_nlink <= 1 else {
-            throw FileFailure(path, .refused("it has a second name (a hard link); remove that, or replace the file with a copy"))
+            throw FileFailure(
+                path, .refused("it has a second name (a hard link); remove that, or replace the file with a copy"))
         }
     }
 
@@ -86,13 +90,15 @@ package final class OpenFile: Sendable {
     /// Flushes a file or a directory to the disk.
     static func flush(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
-            // On Apple platforms, fsync leaves the data in the drive's cache. For file systems without this call, fsync is the best available.
+            // On Apple platforms, fsync leaves the data in the drive's cache. For file systems without this call, fsync
+            // is the best available.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
         #endif
         return fsync(descriptor) == 0
     }
 
-    /// Sets the file's modification time to now, unless it is less than a minute old: changing it costs more than reading a small file.
+    /// Sets the file's modification time to now, unless it is less than a minute old: changing it costs more than
+    /// reading a small file.
     ///
     /// Failures are ignored, because they only affect the order of use.
     package func noteUse() {

@@ -2,9 +2,9 @@ import Foundation
 
 /// A directory of private files. This package reads and modifies files only through this type.
 ///
-/// The directory is opened once, and its files are opened through its descriptor, so replacing the path afterwards does not redirect them. Links are
-/// never followed. The directory and its files must belong to this user (or to the superuser), and must not be writable by other users. A file
-/// appears completely or not at all.
+/// The directory is opened once, and its files are opened through its descriptor, so replacing the path afterwards does
+/// not redirect them. Links are never followed. The directory and its files must belong to this user (or to the
+/// superuser), and must not be writable by other users. A file appears completely or not at all.
 ///
 /// All methods may wait for the disk. Call them on a ``DiskExecutor``. Only reading a small file is faster in place.
 package final class SafeDirectory: FileReplacing {
@@ -23,12 +23,15 @@ package final class SafeDirectory: FileReplacing {
     private let atOpening: stat
 
     /// Opens a directory.
-    /// - Parameter previous: The directory as it was opened before. It is returned if the path still leads to it and its owner and mode are those
-    ///   that were checked: one system call instead of four, a quarter of the time that a read of a small file takes.
+    /// - Parameter previous: The directory as it was opened before. It is returned if the path still leads to it and
+    ///   its owner and mode are those that were checked: one system call instead of four, a quarter of the time that a
+    ///   read of a small file takes.
     /// - Returns: nil if it does not exist.
     package static func open(_ path: String, reusing previous: SafeDirectory? = nil) throws -> SafeDirectory? {
         var status = stat()
-        if let previous, lstat(previous.path, &status) == 0, previous.atOpening.isSameDirectory(as: status) { return previous }
+        if let previous, lstat(previous.path, &status) == 0, previous.atOpening.isSameDirectory(as: status) {
+            return previous
+        }
         do {
             return try SafeDirectory(path)
         } catch let failure as FileFailure where failure.reason == .system(ENOENT) {
@@ -62,7 +65,9 @@ package final class SafeDirectory: FileReplacing {
         self.path = Self.trimmed(path)
         descriptor = Foundation.open(self.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
-            if errno == ENOTDIR { throw FileFailure(self.path, .refused("it is not a directory, or only a link to one")) }
+            if errno == ENOTDIR {
+                throw FileFailure(self.path, .refused("it is not a directory, or only a link to one"))
+            }
             throw FileFailure.last(self.path)
         }
         var status = stat()
@@ -74,18 +79,23 @@ package final class SafeDirectory: FileReplacing {
 
     private static func requirePrivate(_ status: stat, _ path: String) throws {
         try status.requireTrustedOwner(path)
-        // In a sticky directory, others can add files but not replace ours. Their files are refused because of their owner.
+        // In a sticky directory, others can add files but not replace ours. Their files are refused because of their
+        // owner.
         guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw FileFailure(
-                path, .refused("its mode \(mode) lets other users write to it; make its mode 700, or use a new directory inside it"))
+                path,
+                .refused(
+                    "its mode \(mode) lets other users write to it; make its mode 700, or use a new directory inside it"
+                ))
         }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Opens a file for reading.
-    /// - Parameter isSecret: whether to refuse a file that other users can read, in addition to one that they can write to.
+    /// - Parameter isSecret: whether to refuse a file that other users can read, in addition to one that they can write
+    ///   to.
     /// - Returns: nil if it does not exist.
     package func open(_ name: String, isSecret: Bool = false) throws -> OpenFile? {
         // Without this flag, opening a FIFO would wait for a writer.
@@ -94,7 +104,8 @@ package final class SafeDirectory: FileReplacing {
             if errno == ENOENT { return nil }
             throw FileFailure.last(path(name))
         }
-        return try OpenFile(file, path: path(name), knownOwner: atOpening.st_uid, isSecret: isSecret, isChangedInPlace: false)
+        return try OpenFile(
+            file, path: path(name), knownOwner: atOpening.st_uid, isSecret: isSecret, isChangedInPlace: false)
     }
 
     /// Opens a file for modification in place.
@@ -135,7 +146,8 @@ package final class SafeDirectory: FileReplacing {
     package func synchronize(_ file: OpenFile) throws { try file.synchronize() }
     package func discard(_ name: String) throws { try remove(name) }
 
-    /// Returns the files with a suffix. Directories and files of other users, who can add files to a sticky directory, are excluded.
+    /// Returns the files with a suffix. Directories and files of other users, who can add files to a sticky directory,
+    /// are excluded.
     package func files(withSuffix suffix: String) throws -> [FileInfo] {
         // A separate descriptor, because a descriptor has only one position in the listing.
         let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -148,7 +160,9 @@ package final class SafeDirectory: FileReplacing {
         var files: [FileInfo] = []
         while let item = readdir(folder) {
             let name = withUnsafePointer(to: &item.pointee.d_name) { tuple in
-                tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) { String(cString: $0) }
+                tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
+                    String(cString: $0)
+                }
             }
             var status = stat()
             guard name.hasSuffix(suffix), fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
@@ -168,7 +182,8 @@ package final class SafeDirectory: FileReplacing {
 
     /// Acquires the lock of a file, which is created if it does not exist.
     /// - Parameter waits: whether to block this thread until the lock is free.
-    /// - Returns: the file, which holds the lock until it is unlocked or closed; nil if another open file holds the lock.
+    /// - Returns: the file, which holds the lock until it is unlocked or closed; nil if another open file holds the
+    ///   lock.
     package func lock(_ name: String, waits: Bool = false) throws -> OpenFile? {
         let file = try openForWriting(name, creates: true)
         return try file.lock(waits: waits) ? file : nil

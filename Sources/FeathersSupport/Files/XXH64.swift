@@ -16,7 +16,9 @@ package enum XXH64 {
     package static func hash(of bytes: ArraySlice<UInt8>) -> UInt64 {
         // Unsafe buffers for speed: opening a file processes each of its bytes.
         bytes.withUnsafeBytes { bytes in
-            func word(_ index: Int) -> UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) }
+            func word(_ index: Int) -> UInt64 {
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            }
             var index = 0
             var hash = prime5
             if bytes.count >= 32 {
@@ -48,7 +50,9 @@ package enum XXH64 {
         }
     }
 
-    private static func round(_ lane: UInt64, _ input: UInt64) -> UInt64 { rotated(lane &+ input &* prime2, 31) &* prime1 }
+    private static func round(_ lane: UInt64, _ input: UInt64) -> UInt64 {
+        rotated(lane &+ input &* prime2, 31) &* prime1
+    }
 
     private static func rotated(_ value: UInt64, _ count: UInt64) -> UInt64 { value << count | value >> (64 - count) }
 }

@@ -1,8 +1,10 @@
 import FeathersCore
 
-/// The executed writes of a live query whose events have not arrived, by record. A different event that arrives first may be older.
+/// The executed writes of a live query whose events have not arrived, by record. A different event that arrives first
+/// may be older.
 struct LiveEchoes: Sendable {
-    /// How often an executed write is applied again. If other events keep coming instead of its own, the server does not send that.
+    /// How often an executed write is applied again. If other events keep coming instead of its own, the server does
+    /// not send that.
     static let mostRestorations = 8
     private var writes: [String: [LiveWrite]] = [:]
 
@@ -15,7 +17,9 @@ struct LiveEchoes: Sendable {
 
     /// Takes the write that caused an event, with those before it; nil if the event is not expected.
     mutating func take(_ event: ServiceEvent, _ key: String) -> LiveWrite? {
-        guard let expected = writes[key], let index = expected.lastIndex(where: { $0.caused(event, key: key) }) else { return nil }
+        guard let expected = writes[key], let index = expected.lastIndex(where: { $0.caused(event, key: key) }) else {
+            return nil
+        }
         let rest = Array(expected[(index + 1)...])
         writes[key] = rest.isEmpty ? nil : rest
         return expected[index]

@@ -12,7 +12,8 @@ final class LiveFeed: Sendable {
         var sender: RequestSender?
         /// Identifies the current fetch, so that a replaced one changes nothing.
         var fetch: UUID?
-        /// Whether the server has nothing to show to the present user, so that there is nothing to fetch until another one signs in.
+        /// Whether the server has nothing to show to the present user, so that there is nothing to fetch until another
+        /// one signs in.
         var isWaitingForUser = false
         /// Whether the server cannot be reached, so that an empty result is shown if there is no other.
         var isUnreachable = false
@@ -29,7 +30,9 @@ final class LiveFeed: Sendable {
     }
 
     /// Changes the state without waking the reader.
-    func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result { try state.withLock(body) }
+    func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        try state.withLock(body)
+    }
 
     /// Changes the state, then wakes the reader, outside the lock.
     func change(_ body: (inout State) -> Void) {
@@ -39,8 +42,8 @@ final class LiveFeed: Sendable {
 }
 
 extension LiveFeed.State {
-    /// Sets the user for whom a fetch begins. The gap that reports a change of user may come later, and until then the previous user's records must not
-    /// count as the next one's.
+    /// Sets the user for whom a fetch begins. The gap that reports a change of user may come later, and until then the
+    /// previous user's records must not count as the next one's.
     mutating func changeSender(to sender: RequestSender) {
         if let previous = self.sender, previous != sender {
             view.clear()
@@ -58,7 +61,8 @@ extension LiveFeed.State {
 
     /// Applies a change of the outbox.
     mutating func apply(_ change: OutboxChange) {
-        // What the server has sent to one user is not shown to another. Until a fetch shows its effect, the write stays as it was queued.
+        // What the server has sent to one user is not shown to another. Until a fetch shows its effect, the write stays
+        // as it was queued.
         if case .executed(let id, let result) = change, !result.wasSent(to: sender) {
             view.executedElsewhere(id)
             if isWaitingForUser { view.giveUpExecuted() }
@@ -108,7 +112,10 @@ struct LiveFeeds: Sendable {
     /// Returns what the server last reported about a record, as far as a live query knows it.
     func known(_ key: String, at path: String, _ route: [String: String]) -> JSONValue? {
         for place in places[path] ?? [] {
-            if let record = place.feed?.withState({ $0.isCurrent && $0.view.route == route ? $0.view.known(key) : nil }) { return record }
+            if let record = place.feed?.withState({ $0.isCurrent && $0.view.route == route ? $0.view.known(key) : nil })
+            {
+                return record
+            }
         }
         return nil
     }
@@ -116,15 +123,20 @@ struct LiveFeeds: Sendable {
     /// Returns the provisional id of a record that a queued write creates, if only the record's event has arrived yet.
     func provisionalKey(of key: String, at path: String, _ route: [String: String]) -> String? {
         for place in places[path] ?? [] {
-            if let first = place.feed?.withState({ $0.view.route == route ? $0.view.aliases[key] : nil }) { return first }
+            if let first = place.feed?.withState({ $0.view.route == route ? $0.view.aliases[key] : nil }) {
+                return first
+            }
         }
         return nil
     }
 
-    /// Returns the server's ids of the records that live queries have matched to those that a write creates, by the provisional ids.
+    /// Returns the server's ids of the records that live queries have matched to those that a write creates, by the
+    /// provisional ids.
     func adopted(by write: OutboxWrite) -> [String: ServiceID] {
         (places[write.path] ?? []).reduce(into: [:]) { found, place in
-            let adopted = place.feed?.withState { $0.isCurrent && $0.view.route == write.route ? $0.view.adopted(by: write) : [:] }
+            let adopted = place.feed?.withState {
+                $0.isCurrent && $0.view.route == write.route ? $0.view.adopted(by: write) : [:]
+            }
             found.merge(adopted ?? [:]) { first, _ in first }
         }
     }

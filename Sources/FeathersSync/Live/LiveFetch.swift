@@ -2,7 +2,8 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// A fetch of a live query's result, in a task of its own, so that local changes are shown meanwhile. Dropping it cancels the task.
+/// A fetch of a live query's result, in a task of its own, so that local changes are shown meanwhile. Dropping it
+/// cancels the task.
 ///
 /// The task retains the service and its app, as the query does, but neither the query nor its iterator.
 final class LiveFetch: Sendable {
@@ -15,7 +16,9 @@ final class LiveFetch: Sendable {
     ///   - source: The query.
     ///   - feed: Receives the result.
     ///   - delay: How long to wait first, so that several events cause one fetch.
-    static func begin<Record: Sendable>(_ source: LiveSource<Record>, _ feed: LiveFeed, after delay: Duration?) -> LiveFetch {
+    static func begin<Record: Sendable>(_ source: LiveSource<Record>, _ feed: LiveFeed, after delay: Duration?)
+        -> LiveFetch
+    {
         let id = UUID()
         let sender = source.service.app.currentSender
         feed.withState { state in
@@ -54,7 +57,9 @@ final class LiveFetch: Sendable {
                     feed.change { state in
                         guard state.fetch == id else { return }
                         state.fetch = nil
-                        do { try state.view.fetched(page, asked: began.asked, at: began.tick) } catch { state.failure = error }
+                        do { try state.view.fetched(page, asked: began.asked, at: began.tick) } catch {
+                            state.failure = error
+                        }
                     }
                     return
                 } catch {

@@ -2,7 +2,8 @@ import FeathersCore
 
 /// The records of a live query or their states: a collection that shares its unchanged parts with the previous ones.
 ///
-/// Use it like an array. Creating and copying it take the same time for any number of records; `Array(records)` makes an array if you need one.
+/// Use it like an array. Creating and copying it take the same time for any number of records; `Array(records)` makes
+/// an array if you need one.
 public struct LiveList<Element: Sendable>: RandomAccessCollection, Sendable {
     let rows: LiveRows
     private let read: @Sendable (LiveRow) -> Element

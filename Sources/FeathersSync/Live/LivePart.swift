@@ -67,17 +67,22 @@ struct LivePart: Sendable {
         }
     }
 
-    /// Returns the part that contains an index, and the index in that part. The index after all rows is in the last part.
+    /// Returns the part that contains an index, and the index in that part. The index after all rows is in the last
+    /// part.
     private static func place(of index: Int, in parts: [LivePart]) -> (part: Int, index: Int) {
         parts.withUnsafeBufferPointer { parts in
             var (part, index) = (0, index)
-            while part < parts.count - 1, index >= parts[part].count { (part, index) = (part + 1, index - parts[part].count) }
+            while part < parts.count - 1, index >= parts[part].count {
+                (part, index) = (part + 1, index - parts[part].count)
+            }
             return (part, index)
         }
     }
 
     /// Changes the rows or the parts, in place if no other list shares them.
-    private mutating func change<Result>(rows change: (inout [LiveRow]) -> Result, parts changeParts: (inout [LivePart]) -> Result)
+    private mutating func change<Result>(
+        rows change: (inout [LiveRow]) -> Result, parts changeParts: (inout [LivePart]) -> Result
+    )
         -> Result
     {
         switch content {
@@ -132,7 +137,9 @@ struct LivePart: Sendable {
             let rest = parts[part].size
             if rest == 0 {
                 parts.remove(at: part)
-            } else if rest < Self.maximumSize / 4, part + 1 < parts.count, rest + parts[part + 1].size <= Self.maximumSize {
+            } else if rest < Self.maximumSize / 4, part + 1 < parts.count,
+                rest + parts[part + 1].size <= Self.maximumSize
+            {
                 let next = parts.remove(at: part + 1)
                 parts[part].append(next)
             }
@@ -152,7 +159,8 @@ struct LivePart: Sendable {
     /// Returns the part without some rows; the same part if it contains none of them.
     func removing(_ isRemoved: (LiveRow) -> Bool) -> LivePart {
         switch content {
-        case .rows(let rows): return rows.contains(where: isRemoved) ? LivePart(rows: rows.filter { !isRemoved($0) }) : self
+        case .rows(let rows):
+            return rows.contains(where: isRemoved) ? LivePart(rows: rows.filter { !isRemoved($0) }) : self
         case .parts(let parts):
             let rest = LivePart(parts: parts.map { $0.removing(isRemoved) }.filter { $0.count > 0 })
             return rest.count == count ? self : rest
@@ -170,7 +178,8 @@ struct LivePart: Sendable {
         }
     }
 
-    /// Returns the index of the first row for which a condition is false that is true for all rows before it, by bisection.
+    /// Returns the index of the first row for which a condition is false that is true for all rows before it, by
+    /// bisection.
     /// - Parameter endsAfter: Whether the condition is known to be false for the last row.
     func partitionIndex(_ isBefore: (LiveRow) -> Bool, endsAfter: Bool = false) -> Int {
         switch content {
@@ -182,7 +191,8 @@ struct LivePart: Sendable {
         }
     }
 
-    private static func bisect<Element>(_ elements: [Element], _ endsAfter: Bool, _ isBefore: (Element) -> Bool) -> Int {
+    private static func bisect<Element>(_ elements: [Element], _ endsAfter: Bool, _ isBefore: (Element) -> Bool) -> Int
+    {
         var (low, high) = (0, endsAfter ? elements.count - 1 : elements.count)
         while low < high {
             let middle = (low + high) / 2
@@ -192,7 +202,8 @@ struct LivePart: Sendable {
     }
 }
 
-/// A place between the parts of a live result, for a walk over large parts where possible and small ones where necessary.
+/// A place between the parts of a live result, for a walk over large parts where possible and small ones where
+/// necessary.
 struct LiveCursor {
     /// The parts that follow on each level. None is empty.
     private var levels: [ArraySlice<LivePart>]
@@ -211,22 +222,28 @@ struct LiveCursor {
 
     /// Whether the next part, or a later one of the same level, is the same in memory as another cursor's.
     func isShared(after steps: Int = 0, with other: LiveCursor, after otherSteps: Int = 0) -> Bool {
-        guard let here = levels.last, let there = other.levels.last, steps < here.count, otherSteps < there.count else { return false }
+        guard let here = levels.last, let there = other.levels.last, steps < here.count, otherSteps < there.count else {
+            return false
+        }
         return here[here.startIndex + steps].isShared(with: there[there.startIndex + otherSteps])
     }
 
-    /// Whether the next part must be divided to be compared with another cursor's: nil if both are leaves, false if the other must be divided.
+    /// Whether the next part must be divided to be compared with another cursor's: nil if both are leaves, false if the
+    /// other must be divided.
     func isLarger(than other: LiveCursor) -> Bool? {
         let (here, there) = (levels.last?.first, other.levels.last?.first)
         if let here, !here.isLeaf, there.map({ $0.isLeaf || here.count >= $0.count }) ?? true { return true }
         return there.map(\.isLeaf) ?? true ? nil : false
     }
 
-    /// Returns how many leaves to take from both for the next ones to be shared; if none is near, one from each that has any left.
+    /// Returns how many leaves to take from both for the next ones to be shared; if none is near, one from each that
+    /// has any left.
     func stepsToShared(_ other: LiveCursor) -> (here: Int, there: Int) {
         // A change replaces, splits or joins a few leaves. After a fetch, all of them are new.
         for distance in 1...12 {
-            for step in 0...distance where isShared(after: step, with: other, after: distance - step) { return (step, distance - step) }
+            for step in 0...distance where isShared(after: step, with: other, after: distance - step) {
+                return (step, distance - step)
+            }
         }
         return (isAtEnd ? 0 : 1, other.isAtEnd ? 0 : 1)
     }

@@ -8,24 +8,29 @@ public import FeathersCore
 /// }
 /// ```
 ///
-/// A live query fetches its result once, always from the server, then follows the service's events: records that are created, changed or removed, or
-/// that move into or out of the query. It fetches again when events are not enough: after a reconnection, after a buffer overflow, and when a limited
-/// result has lost more records than were fetched beyond its limit.
+/// A live query fetches its result once, always from the server, then follows the service's events: records that are
+/// created, changed or removed, or that move into or out of the query. It fetches again when events are not enough:
+/// after a reconnection, after a buffer overflow, and when a limited result has lost more records than were fetched
+/// beyond its limit.
 ///
-/// Writes that are queued in the app's ``Outbox`` show at once, in their place and within the limit. With a ``LocalStore``, the query opens with its last
-/// result from disk. ``snapshots`` say which records are pending and where they come from.
+/// Writes that are queued in the app's ``Outbox`` show at once, in their place and within the limit. With a
+/// ``LocalStore``, the query opens with its last result from disk. ``snapshots`` say which records are pending and
+/// where they come from.
 ///
-/// Each result is an array, which takes time for each of its records. For long lists, read ``snapshots``, whose records are shared with the previous
-/// snapshot: a change in 100,000 records then costs little more than in 1,000.
+/// Each result is an array, which takes time for each of its records. For long lists, read ``snapshots``, whose records
+/// are shared with the previous snapshot: a change in 100,000 records then costs little more than in 1,000.
 ///
-/// The sequence throws when the first fetch fails, or when a later fetch fails in a way that a retry would not fix. While the server cannot be
-/// reached, it waits and retries. When the signed-in user changes, the result is empty until the next user's records are fetched. If the service
-/// requires a sign-in, it stays empty while no one is signed in. The sequence ends when you drop the iterator or cancel the task that reads it.
+/// The sequence throws when the first fetch fails, or when a later fetch fails in a way that a retry would not fix.
+/// While the server cannot be reached, it waits and retries. When the signed-in user changes, the result is empty until
+/// the next user's records are fetched. If the service requires a sign-in, it stays empty while no one is signed in.
+/// The sequence ends when you drop the iterator or cancel the task that reads it.
 public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate(set) var source: LiveSource<Element>
 
     /// The same results as snapshots, each with the changes since the previous one.
-    public var snapshots: some AsyncSequence<LiveSnapshot<Element>, any Error> & Sendable { LiveSnapshots(source: source) }
+    public var snapshots: some AsyncSequence<LiveSnapshot<Element>, any Error> & Sendable {
+        LiveSnapshots(source: source)
+    }
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: LiveReader(source)) }
 
     /// Returns the same query with another clock for the delays between fetch attempts.
@@ -41,8 +46,10 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
 
         init(reader: LiveReader<Element>) { self.reader = reader }
 
-        /// Returns the next result that differs from the previous one. The first result arrives as soon as it is fetched.
-        /// - Throws: ``FeathersError`` if the result cannot be fetched or a record cannot be decoded, or `CancellationError`.
+        /// Returns the next result that differs from the previous one. The first result arrives as soon as it is
+        /// fetched.
+        /// - Throws: ``FeathersError`` if the result cannot be fetched or a record cannot be decoded, or
+        ///   `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> [Element]? {
             while let snapshot = try await reader.next(isolation: actor) {
                 // Snapshots may also differ in their states, their total or their source.
@@ -94,21 +101,21 @@ public enum LiveWrites: Sendable, Hashable {
 extension Service {
     /// Returns the current result of a query, updated by the service's events and by queued writes.
     ///
-    /// A record that a queued write creates has a provisional id: a UUID as text, or a negative number if the model's id
-    /// is a number. It is left out while it lacks properties that the model needs.
+    /// A record that a queued write creates has a provisional id: a UUID as text, or a negative number if the model's
+    /// id is a number. It is left out while it lacks properties that the model needs.
     ///
     /// If a date of the query cannot be written in the service's format, reading the first result throws
     /// ``FeathersError/Code/badRequest``.
     /// - Parameters:
-    ///   - query: The conditions, `$sort`, `$limit`, `$skip` and `$select`, as for `find`. Records that compare equal are
-    ///     sorted by id. With `$skip`, most events cause a fetch, because the skipped records are unknown.
+    ///   - query: The conditions, `$sort`, `$limit`, `$skip` and `$select`, as for `find`. Records that compare equal
+    ///     are sorted by id. With `$skip`, most events cause a fetch, because the skipped records are unknown.
     ///   - params: Sent with every fetch: header fields, a timeout and your own values.
     ///   - id: The name of the records' id property, such as `_id` for MongoDB. By default, that of the service's
     ///     definition, or `id`.
     ///   - writes: The queued writes to show.
-    ///   - operators: Closures for operators in the query that are not Feathers' own, such as `$like`. For an operator at
-    ///     the top level, such as `$search`, the closure receives the record. If an operator has no closure, the result is
-    ///     fetched again after events of the service.
+    ///   - operators: Closures for operators in the query that are not Feathers' own, such as `$like`. For an operator
+    ///     at the top level, such as `$search`, the closure receives the record. If an operator has no closure, the
+    ///     result is fetched again after events of the service.
     public func live(
         _ query: Query<Model> = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all,
         operators: [QueryOperator] = []

@@ -35,8 +35,8 @@ public final class LiveQueryModel<Element: Sendable> {
     /// Creates a model of a live query. The model does nothing until you call ``run()``.
     public init(_ query: LiveQuery<Element>) { self.query = query }
 
-    /// Keeps the records current until the task is cancelled or the query fails. You can call it again afterward. If the user has
-    /// changed, it first removes the previous user's records.
+    /// Keeps the records current until the task is cancelled or the query fails. You can call it again afterward. If
+    /// the user has changed, it first removes the previous user's records.
     public func run() async {
         (isLoaded, error) = (false, nil)
         if identity != query.source.service.app.identity {
@@ -44,7 +44,9 @@ public final class LiveQueryModel<Element: Sendable> {
         }
         do {
             for try await snapshot in query.snapshots {
-                (records, states, source, identity) = (snapshot.records, snapshot.states, snapshot.source, snapshot.identity)
+                (records, states, source, identity) = (
+                    snapshot.records, snapshot.states, snapshot.source, snapshot.identity
+                )
                 (total, isTotalEstimated) = (snapshot.total, snapshot.isTotalEstimated)
                 isLoaded = true
             }

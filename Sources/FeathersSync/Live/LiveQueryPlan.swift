@@ -2,8 +2,8 @@ import FeathersCore
 
 /// The prepared form of a live query: the request to send, and how to match and place the records of events.
 struct LiveQueryPlan: Sendable {
-    /// The query to send. Its limit is higher than the one shown, it selects every property that sorting needs, and it sorts by the id last, which
-    /// makes the order total.
+    /// The query to send. Its limit is higher than the one shown, it selects every property that sorting needs, and it
+    /// sorts by the id last, which makes the order total.
     let request: Query<JSONValue>
     /// The number of records that the query shows; nil if it has no limit.
     let limit: Int?
@@ -69,7 +69,8 @@ struct LiveQueryPlan: Sendable {
         return request
     }
 
-    /// Returns the text of a record's id, so that `1` and `"1"` are the same record, as on the server; nil if the record has no id.
+    /// Returns the text of a record's id, so that `1` and `"1"` are the same record, as on the server; nil if the
+    /// record has no id.
     func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
 
     /// Returns the row of a record from disk.
@@ -88,7 +89,8 @@ struct LiveQueryPlan: Sendable {
         guard let value = query.json[name] else { return nil }
         let count = value.integer.map { Int(clamping: $0) } ?? value.string.flatMap { Int($0) }
         guard let count, count >= 0 else {
-            throw FeathersError(.badRequest, "A live query needs a '\(name)' that is an integer, 0 or greater", execution: .neverSent)
+            throw FeathersError(
+                .badRequest, "A live query needs a '\(name)' that is an integer, 0 or greater", execution: .neverSent)
         }
         return count
     }
@@ -127,12 +129,15 @@ enum LiveOrder: Sendable {
         switch self {
         case .arrival: true
         case .sorted(let sorter), .foreign(let sorter):
-            sorter.order(of: sorter.firstValue { old[$0] }, { old[$0] }, and: sorter.firstValue { new[$0] }) { new[$0] } == 0
+            sorter.order(of: sorter.firstValue { old[$0] }, { old[$0] }, and: sorter.firstValue { new[$0] }) { new[$0] }
+                == 0
         }
     }
 
     /// Returns whether a row that replaces another one keeps its index.
-    func keepsIndex(_ old: LiveRow, _ new: LiveRow) -> Bool { isSorted ? keepsIndex(old.record, new.record) : old.place == new.place }
+    func keepsIndex(_ old: LiveRow, _ new: LiveRow) -> Bool {
+        isSorted ? keepsIndex(old.record, new.record) : old.place == new.place
+    }
 
     /// Returns the index at which to insert a record in this order. In a foreign order, it is approximate.
     /// - Parameter place: The place of its row, for a result that is not sorted.
@@ -141,7 +146,9 @@ enum LiveOrder: Sendable {
         case .arrival: return rows.partitionIndex { $0.place <= place }
         case .sorted(let sorter), .foreign(let sorter):
             let first = sorter.firstValue { record[$0] }
-            return rows.partitionIndex { row in sorter.order(of: first, { record[$0] }, and: row.sortValue) { row.record[$0] } >= 0 }
+            return rows.partitionIndex { row in
+                sorter.order(of: first, { record[$0] }, and: row.sortValue) { row.record[$0] } >= 0
+            }
         }
     }
 

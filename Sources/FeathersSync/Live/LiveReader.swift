@@ -2,7 +2,8 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// Reads a live query: applies events, gaps and local changes one step at a time in its reader's task, and has the result fetched when necessary.
+/// Reads a live query: applies events, gaps and local changes one step at a time in its reader's task, and has the
+/// result fetched when necessary.
 struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private let source: LiveSource<Record>
     /// Nil if the query is not valid.
@@ -16,7 +17,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private var decoded = LiveRows()
     /// The versions in `decoded` that are left out, because they cannot be decoded.
     private var undecodable: Set<Int> = []
-    /// The sender whose events are being read. A result may be fetched for the next user while the previous user's events are still buffered.
+    /// The sender whose events are being read. A result may be fetched for the next user while the previous user's
+    /// events are still buffered.
     private var told: RequestSender?
     /// The user who has just signed in, whose kept result is to be shown.
     private var newSender: RequestSender?
@@ -33,7 +35,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         do {
             if let failure = source.refusal { throw failure }
             try source.service.app.refuseToken(in: source.params, for: "A live query")
-            let plan = try LiveQueryPlan(source.params.query.joined(with: source.query), id: source.id, operators: source.operators)
+            let plan = try LiveQueryPlan(
+                source.params.query.joined(with: source.query), id: source.id, operators: source.operators)
             // Listens before the first fetch, so that no event is missed between the two.
             feed = LiveFeed(
                 source.service.reading(),
@@ -76,14 +79,17 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             let kept = isKept ? try await keptOrFetchedSnapshot(feed, isolation: actor) : nil
             startFetchIfNeeded(feed)
             if let kept { return kept }
-            if !awaitsFetch(feed), let snapshot = try await keptOrFetchedSnapshot(feed, isolation: actor) { return snapshot }
+            if !awaitsFetch(feed), let snapshot = try await keptOrFetchedSnapshot(feed, isolation: actor) {
+                return snapshot
+            }
             let signal = await feed.reading.signal()
             if case .ended = signal { return nil }
             apply(signal, feed)
         }
     }
 
-    /// Whether an event has left a result that only a fetch can complete. Unless something else is to be shown, the fetch's result comes next.
+    /// Whether an event has left a result that only a fetch can complete. Unless something else is to be shown, the
+    /// fetch's result comes next.
     private mutating func awaitsFetch(_ feed: LiveFeed) -> Bool {
         defer { wasWoken = false }
         return !wasWoken && !isOffline && feed.withState { $0.hasShown && $0.fetch != nil && $0.view.needsFetch }
@@ -126,7 +132,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         case .item(.event(let event)):
             let (told, position) = (told, feed.reading.takenCount)
             feed.withState { state in
-                // An event that was meant for the previous user: the gap that reports the change of user has yet to arrive.
+                // An event that was meant for the previous user: the gap that reports the change of user has yet to
+                // arrive.
                 guard state.isCurrent, told == state.sender else { return }
                 state.view.received(event, at: position)
             }
@@ -163,7 +170,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private mutating func startFetchIfNeeded(_ feed: LiveFeed) {
         let needsFetch = feed.withState { $0.fetch == nil && !$0.isWaitingForUser && $0.view.needsFetch }
         guard needsFetch else { return }
-        // A query that cannot be evaluated locally is fetched for every event, so it waits for more of them. Events that were overtaken come in series.
+        // A query that cannot be evaluated locally is fetched for every event, so it waits for more of them. Events
+        // that were overtaken come in series.
         let isDebounced = feed.withState { state in
             state.hasShown && state.view.source == .server && (!state.view.base.plan.canMatch || state.view.awaitsOrder)
         }
@@ -186,14 +194,17 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         } catch {
             guard feed.withState({ $0.view.isKnown && $0.view.source != .server }) else { throw error }
             source.service.app.diagnostics.log(
-                .warning, .localStore, "The kept result of service '\(source.service.path)' cannot be decoded and is ignored",
+                .warning, .localStore,
+                "The kept result of service '\(source.service.path)' cannot be decoded and is ignored",
                 [.path: .string(source.service.path)], error: error)
             feed.withState { $0.view.clear() }
             return try await snapshot(feed, isolation: actor)
         }
     }
 
-    private mutating func snapshot(_ feed: LiveFeed, isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
+    private mutating func snapshot(_ feed: LiveFeed, isolation actor: isolated (any Actor)?) async throws
+        -> LiveSnapshot<Record>?
+    {
         let (isOffline, cannotConnect) = (isOffline, cannotConnect)
         // Taken in one step, so that rows, states and total belong together.
         let content: Content? = feed.withState { state in
@@ -201,7 +212,9 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             if cannotConnect { state.isUnreachable = true }
             // After a change of user, an empty result replaces the previous user's.
             let isEmptied = state.isWaitingForUser || state.isUnreachable || state.hasShown && state.sender == nil
-            guard state.isCurrent, state.view.hasContent || isEmptied || state.view.base.plan.limit == 0 else { return nil }
+            guard state.isCurrent, state.view.hasContent || isEmptied || state.view.base.plan.limit == 0 else {
+                return nil
+            }
             return Content(state.view)
         }
         guard let content else { return nil }
@@ -225,10 +238,13 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         feed.withState { $0.hasShown = true }
         return LiveSnapshot(
             records: LiveList(rows) { row in
-                guard let element = row.element(as: Record.self) else { preconditionFailure("Every row is decoded, or it is left out") }
+                guard let element = row.element(as: Record.self) else {
+                    preconditionFailure("Every row is decoded, or it is left out")
+                }
                 return element
             },
-            states: LiveList(rows) { $0.state }, source: content.source, total: content.total, isTotalEstimated: content.isTotalEstimated,
+            states: LiveList(rows) { $0.state }, source: content.source, total: content.total,
+            isTotalEstimated: content.isTotalEstimated,
             difference: difference, identity: told?.identity)
     }
 
@@ -254,8 +270,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     ) async throws -> Set<Int> {
         guard !source.showsRecords || content.plan.hasSelection else { return [] }
         let rows = changes.flatMap { $0.new.map { content.rows[$0] }.filter { !$0.isDecoded } }
-        // A long result is decoded on all processors, in shares of so many rows. On a virtual machine with two, 1,000 fetched records are shown after 3.2 ms
-        // instead of 3.5.
+        // A long result is decoded on all processors, in shares of so many rows. On a virtual machine with two, 1,000
+        // fetched records are shown after 3.2 ms instead of 3.5.
         let share = rows.count < 512 ? rows.count : 256
         let shares = stride(from: 0, to: rows.count, by: max(share, 1)).map { rows[$0...].prefix(share) }
         let failed = try await shares.concurrentMap { [source, undecodable] in
@@ -273,13 +289,17 @@ extension LiveFeed.State {
 extension LiveSource {
     /// Decodes rows that have not been decoded.
     /// - Returns: The versions of those to leave out.
-    fileprivate func decode(_ rows: ArraySlice<LiveRow>, _ plan: LiveQueryPlan, except undecodable: Set<Int>) throws -> Set<Int> {
+    fileprivate func decode(_ rows: ArraySlice<LiveRow>, _ plan: LiveQueryPlan, except undecodable: Set<Int>) throws
+        -> Set<Int>
+    {
         var failed: Set<Int> = []
         let decode = decoder()
         for row in rows {
             if undecodable.contains(row.version) {
                 failed.insert(row.version)
-            } else if let element = row.isWritten ? decodeWritten(row, plan, decode) : try decode(plan.select(row.record)) {
+            } else if let element = row.isWritten
+                ? decodeWritten(row, plan, decode) : try decode(plan.select(row.record))
+            {
                 row.decoded(as: element)
             } else if row.isWritten || params.skipsUndecodableRecords {
                 failed.insert(row.version)
@@ -292,7 +312,9 @@ extension LiveSource {
 
     /// Decodes a record with pending writes.
     /// - Returns: Nil if the model needs properties that only the server can set.
-    fileprivate func decodeWritten(_ row: LiveRow, _ plan: LiveQueryPlan, _ decode: (JSONValue) throws -> Element?) -> Element? {
+    fileprivate func decodeWritten(_ row: LiveRow, _ plan: LiveQueryPlan, _ decode: (JSONValue) throws -> Element?)
+        -> Element?
+    {
         let record = plan.select(row.record)
         if let element = try? decode(record) { return element }
         // A provisional id is text. The model's id may be a number, or missing until the server has responded.

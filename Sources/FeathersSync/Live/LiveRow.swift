@@ -3,7 +3,8 @@ import Synchronization
 
 /// One version of a record in a live result.
 ///
-/// It is an object, so that copying a part of a long result costs one reference count for each row, whatever the record contains.
+/// It is an object, so that copying a part of a long result costs one reference count for each row, whatever the record
+/// contains.
 final class LiveRow: Sendable {
     private struct Content: Sendable {
         var record: JSONValue
@@ -27,7 +28,8 @@ final class LiveRow: Sendable {
 
     /// Creates a row with a new version.
     convenience init(
-        key: String, record: JSONValue, element: (any AnyObject & Sendable)? = nil, sortValue: JSONValue? = nil, place: Int = 0,
+        key: String, record: JSONValue, element: (any AnyObject & Sendable)? = nil, sortValue: JSONValue? = nil,
+        place: Int = 0,
         state: RecordState = .confirmed, isWritten: Bool = false
     ) {
         let version = Self.lastVersion.add(1, ordering: .relaxed).newValue
@@ -35,7 +37,8 @@ final class LiveRow: Sendable {
     }
 
     private init(
-        _ key: String, _ content: Content, _ version: Int, _ sortValue: JSONValue?, _ place: Int, _ state: RecordState, _ isWritten: Bool
+        _ key: String, _ content: Content, _ version: Int, _ sortValue: JSONValue?, _ place: Int, _ state: RecordState,
+        _ isWritten: Bool
     ) {
         (self.key, self.version, self.sortValue, self.place) = (key, version, sortValue, place)
         (self.state, self.isWritten) = (state, isWritten)
@@ -45,7 +48,9 @@ final class LiveRow: Sendable {
     var record: JSONValue { content.withLock { $0.record } }
 
     /// Returns the same version in another place.
-    func moved(to place: Int) -> LiveRow { LiveRow(key, content.withLock { $0 }, version, sortValue, place, state, isWritten) }
+    func moved(to place: Int) -> LiveRow {
+        LiveRow(key, content.withLock { $0 }, version, sortValue, place, state, isWritten)
+    }
 
     var isDecoded: Bool { content.withLock { $0.element != nil } }
 
@@ -54,7 +59,8 @@ final class LiveRow: Sendable {
         content.withLock { $0.element = $0.element ?? element }
     }
 
-    /// Returns the element; the record if nothing was decoded, which is the case only for queries whose elements are records.
+    /// Returns the element; the record if nothing was decoded, which is the case only for queries whose elements are
+    /// records.
     func element<Element: Sendable>(as type: Element.Type) -> Element? {
         guard let element = content.withLock({ $0.element }) else { return record as? Element }
         return (element as? DecodedElement<Element>)?.value

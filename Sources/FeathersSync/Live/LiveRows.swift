@@ -1,7 +1,8 @@
 /// The rows of a live result in order, in a tree of small parts.
 ///
-/// A change copies the parts that lead to its row: a few dozen references on each of a few levels. With one list of chunks, copying that list made a
-/// change in 100,000 rows cost twice as much as in 1,000. Copies of the result, such as delivered snapshots, share everything else.
+/// A change copies the parts that lead to its row: a few dozen references on each of a few levels. With one list of
+/// chunks, copying that list made a change in 100,000 rows cost twice as much as in 1,000. Copies of the result, such
+/// as delivered snapshots, share everything else.
 struct LiveRows: RandomAccessCollection, Sendable {
     /// A range of rows that replaces a range of earlier rows.
     struct Change: Sendable, Equatable {
@@ -17,7 +18,9 @@ struct LiveRows: RandomAccessCollection, Sendable {
         // Not full, so that the next insertion does not split a part.
         let size = LivePart.maximumSize * 3 / 4
         func runs<Element>(_ elements: [Element]) -> [[Element]] {
-            stride(from: 0, to: elements.count, by: size).map { Array(elements[$0..<Swift.min($0 + size, elements.count)]) }
+            stride(from: 0, to: elements.count, by: size).map {
+                Array(elements[$0..<Swift.min($0 + size, elements.count)])
+            }
         }
         var parts = runs(rows).map(LivePart.init(rows:))
         while parts.count > 1 { parts = runs(parts).map(LivePart.init(parts:)) }
@@ -85,10 +88,12 @@ struct LiveRows: RandomAccessCollection, Sendable {
         while root.parts.count == 1 { root = root.parts[0] }
     }
 
-    /// Returns the index of the first row for which a condition is false that is true for all rows before it, by bisection.
+    /// Returns the index of the first row for which a condition is false that is true for all rows before it, by
+    /// bisection.
     func partitionIndex(_ isBefore: (LiveRow) -> Bool) -> Int { root.partitionIndex(isBefore) }
 
-    /// Returns the ranges in which these rows differ from earlier ones. Shared parts are skipped without looking at their rows.
+    /// Returns the ranges in which these rows differ from earlier ones. Shared parts are skipped without looking at
+    /// their rows.
     func changes(since old: LiveRows) -> [Change] {
         var changes: [Change] = []
         // A row that is replaced or moved leaves the parts where they are. Otherwise, they must be aligned.
@@ -98,12 +103,16 @@ struct LiveRows: RandomAccessCollection, Sendable {
 
     /// Adds the changes between two parts at the same place in their trees.
     /// - Returns: Whether the parts in them are still at their places.
-    private static func compare(_ new: LivePart, at start: Int, with old: LivePart, at oldStart: Int, _ changes: inout [Change]) -> Bool {
+    private static func compare(
+        _ new: LivePart, at start: Int, with old: LivePart, at oldStart: Int, _ changes: inout [Change]
+    ) -> Bool {
         guard !new.isShared(with: old) else { return true }
         guard !new.isLeaf, !old.isLeaf else {
             guard new.isLeaf, old.isLeaf, abs(new.count - old.count) <= 1 else { return false }
             guard let change = Change([new.rows], at: start, replacing: [old.rows], at: oldStart) else { return true }
-            if let last = changes.last, last.new.upperBound == change.new.lowerBound, last.old.upperBound == change.old.lowerBound {
+            if let last = changes.last, last.new.upperBound == change.new.lowerBound,
+                last.old.upperBound == change.old.lowerBound
+            {
                 changes[changes.count - 1] = Change(
                     old: last.old.lowerBound..<change.old.upperBound, new: last.new.lowerBound..<change.new.upperBound)
             } else {
@@ -119,7 +128,9 @@ struct LiveRows: RandomAccessCollection, Sendable {
                 for index in new.indices {
                     // Asked here too, because a call costs twice as much as most parts do.
                     if !new[index].isShared(with: old[index]) {
-                        guard compare(new[index], at: start, with: old[index], at: oldStart, &changes) else { return false }
+                        guard compare(new[index], at: start, with: old[index], at: oldStart, &changes) else {
+                            return false
+                        }
                     }
                     (start, oldStart) = (start + new[index].count, oldStart + old[index].count)
                 }

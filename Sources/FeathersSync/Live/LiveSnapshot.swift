@@ -9,7 +9,8 @@ public struct LiveSnapshot<Element: Sendable>: Sendable {
     public let states: LiveList<RecordState>
     /// Where the records come from.
     public let source: ResultSource
-    /// The number of records in the whole result, beyond the limit too, with the queued writes applied; nil if the server does not report it.
+    /// The number of records in the whole result, beyond the limit too, with the queued writes applied; nil if the
+    /// server does not report it.
     public let total: Int?
     /// Whether ``total`` is an estimate, because an event concerned a record beyond the known part of the result.
     public let isTotalEstimated: Bool
@@ -32,14 +33,16 @@ public enum RecordState: Sendable, Equatable {
     case pending
     /// A queued write to the record needs a decision: see ``Outbox/decide(_:for:)``.
     ///
-    /// A refused write is no longer applied, except that a record it would create stays visible. A write with an unknown outcome stays applied.
+    /// A refused write is no longer applied, except that a record it would create stays visible. A write with an
+    /// unknown outcome stays applied.
     indirect case failed(OutboxFailure)
 }
 
 /// Where the records of a live query come from.
 public enum ResultSource: Sendable, Hashable {
-    /// From this device: the last result of the server, received at this time. If there is none, the date is `.distantPast`, and the records are those of
-    /// queued and recently executed writes only, if there are any: the server cannot be reached.
+    /// From this device: the last result of the server, received at this time. If there is none, the date is
+    /// `.distantPast`, and the records are those of queued and recently executed writes only, if there are any: the
+    /// server cannot be reached.
     case kept(since: Date)
     /// From the server.
     case server
@@ -104,7 +107,9 @@ public struct LiveChanges: Sendable, Hashable {
         var come: [(index: Int, key: String)] = []
         // The rows between the ranges stay, so only rows of the same range can keep their order.
         for range in difference.ranges {
-            for change in new.prefix(range.new.count).map(\.key).difference(from: old.prefix(range.old.count).map(\.key)) {
+            for change in new.prefix(range.new.count).map(\.key).difference(
+                from: old.prefix(range.old.count).map(\.key))
+            {
                 switch change {
                 case .remove(let index, let key, _): gone[key] = range.old.lowerBound + index
                 case .insert(let index, let key, _): come.append((range.new.lowerBound + index, key))
@@ -113,7 +118,11 @@ public struct LiveChanges: Sendable, Hashable {
             (old, new) = (old.dropFirst(range.old.count), new.dropFirst(range.new.count))
         }
         for (index, key) in come {
-            if let origin = gone.removeValue(forKey: key) { moves.append(Move(from: origin, to: index)) } else { insertions.append(index) }
+            if let origin = gone.removeValue(forKey: key) {
+                moves.append(Move(from: origin, to: index))
+            } else {
+                insertions.append(index)
+            }
         }
         removals = gone.values.sorted()
         let versions = Dictionary(difference.old.map { ($0.key, $0.version) }) { first, _ in first }

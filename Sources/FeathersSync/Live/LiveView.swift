@@ -1,10 +1,12 @@
 import FeathersCore
 import Foundation
 
-/// What a live query shows: what the server last reported (the base), with the pending writes applied one by one. A state machine without I/O.
+/// What a live query shows: what the server last reported (the base), with the pending writes applied one by one. A
+/// state machine without I/O.
 ///
-/// Pending writes are kept as writes, not as images of records, so that any of them can be taken back. A write leaves in the same step in which the base
-/// takes its result. If the base may be newer than the result, the write stays applied, already confirmed, until an event or a fetch shows it.
+/// Pending writes are kept as writes, not as images of records, so that any of them can be taken back. A write leaves
+/// in the same step in which the base takes its result. If the base may be newer than the result, the write stays
+/// applied, already confirmed, until an event or a fetch shows it.
 struct LiveView: Sendable {
     /// A record whose row differs from the base.
     struct Shadow: Sendable {
@@ -18,7 +20,8 @@ struct LiveView: Sendable {
     private struct Fetch: Sendable {
         /// When it began, in the order of the fetches and results.
         let begin: Int
-        /// The position of the last event that had been delivered before. The response includes these events, because a server reads its own writes.
+        /// The position of the last event that had been delivered before. The response includes these events, because a
+        /// server reads its own writes.
         let position: Int
         /// Events since. They are applied to the result too.
         private(set) var log: [ServiceEvent] = []
@@ -53,7 +56,8 @@ struct LiveView: Sendable {
     let route: [String: String]
     var writes: [LiveWrite] = []
     var echoes = LiveEchoes()
-    /// What the server last reported of records that pending writes concern and that the base lacks; null for those that are gone.
+    /// What the server last reported of records that pending writes concern and that the base lacks; null for those
+    /// that are gone.
     var reported: [String: JSONValue] = [:]
     var shadows: [String: Shadow] = [:]
     /// The rows with the pending writes; nil if there are no shadows, so that the base is shown as it is.
@@ -99,8 +103,8 @@ extension LiveView {
         rebuild()
     }
 
-    /// Adds the result of an executed write to a result from disk that may lack it. Without one, the records of the write are shown until the first
-    /// fetch, as later events change them.
+    /// Adds the result of an executed write to a result from disk that may lack it. Without one, the records of the
+    /// write are shown until the first fetch, as later events change them.
     mutating func restored(_ executed: ExecutedWrite) {
         guard let name = EventName(endOf: executed.write.method), executed.write.route == route else { return }
         var write = LiveWrite(executed.write, number: 0, id: id)
@@ -119,7 +123,8 @@ extension LiveView {
 
     /// Records that a fetch begins.
     /// - Parameter position: The position of the last event that was delivered before.
-    /// - Returns: The request, the number of records it asks for, and the time of the fetch for ``fetched(_:asked:at:)``.
+    /// - Returns: The request, the number of records it asks for, and the time of the fetch for
+    ///   ``fetched(_:asked:at:)``.
     mutating func fetchBegan(after position: Int = 0) -> (request: Query<JSONValue>, asked: Int, tick: Int) {
         tick += 1
         awaitsOrder = false
@@ -129,7 +134,8 @@ extension LiveView {
         return (base.plan.request(hiding: hidden), asked, tick)
     }
 
-    /// Applies the server's response. Events that arrived meanwhile are applied again, because the response may not include them.
+    /// Applies the server's response. Events that arrived meanwhile are applied again, because the response may not
+    /// include them.
     mutating func fetched(_ page: Page<JSONValue>, asked: Int, at begin: Int) throws(FeathersError) {
         let (old, known, log) = (base, reported, fetch?.log ?? [])
         try base.fetched(page, asked: asked)
@@ -146,20 +152,25 @@ extension LiveView {
             reported[key] = recordTakenOut(reported[key] ?? old[key]?.record, key)
         }
         // The base could not take the events of these before.
-        for write in writes where write.isSeen && !write.isRepeated { _ = settle(through: write.executedAt, write.keys) }
+        for write in writes where write.isSeen && !write.isRepeated {
+            _ = settle(through: write.executedAt, write.keys)
+        }
         let logged = Set(log.compactMap { base.plan.key(of: $0.data) })
         if fetch?.hasMissedEvents == true { base.missedEvents() }
         includedEvents = fetch?.position ?? includedEvents
         fetch = nil
         (isKnown, source) = (true, .server)
-        // The response includes every write whose result arrived before the request was sent. Older events may still follow.
+        // The response includes every write whose result arrived before the request was sent. Older events may still
+        // follow.
         let ended = writesEnded(by: begin, logged)
         for write in ended { left(write, old) }
         writes.removeAll { write in ended.contains { $0.write.id == write.write.id } }
         echoes.placed(in: base)
-        // Events before a gap never arrive, and those after it are newer. That of a write that was sent twice may have arrived before, or been missed.
+        // Events before a gap never arrive, and those after it are newer. That of a write that was sent twice may have
+        // arrived before, or been missed.
         echoes.removeAll { [base, missedAt] in
-            $0.executedAt <= begin && ($0.isRetried || $0.executedAt <= missedAt || $0.mayBeSilent && !$0.isShown(in: base))
+            $0.executedAt <= begin
+                && ($0.isRetried || $0.executedAt <= missedAt || $0.mayBeSilent && !$0.isShown(in: base))
         }
         // It may lack those that were executed while it was on its way. The events since may be older than any.
         for write in echoes.lost(from: base, where: { $0.executedAt > begin || logged.contains($1) }) {
@@ -169,7 +180,8 @@ extension LiveView {
             let shown = (write.results ?? [:]).filter { base[$0.key] == nil && old[$0.key]?.record == $0.value }
             reported.merge(shown) { known, _ in known }
         }
-        // A write that is shown stays applied if an earlier one does, which would hide it. No event may bring back an earlier one alone.
+        // A write that is shown stays applied if an earlier one does, which would hide it. No event may bring back an
+        // earlier one alone.
         var unsettled: Set<String> = []
         for var write in writes where write.results != nil {
             guard write.isShown(in: base), !write.isRepeated, unsettled.isDisjoint(with: write.keys) else {
@@ -189,21 +201,24 @@ extension LiveView {
         hasRefilled = hiddenCount <= asked - (base.plan.limit ?? 0) - base.plan.headroom
     }
 
-    /// Returns a record that a result lacks as the first write made it that may have been executed and takes it out of the result.
+    /// Returns a record that a result lacks as the first write made it that may have been executed and takes it out of
+    /// the result.
     /// - Parameter known: The record as it was known. If it was not, the first result of a write tells.
     private func recordTakenOut(_ known: JSONValue?, _ key: String) -> JSONValue? {
         var record = known
         for write in writes where write.isSending && write.concerns(key) && write.isEffective(confirmedOnly: false) {
             guard record != nil || write.results != nil else { continue }
             record = write.apply(to: record, key: key, id: id)
-            // Unless events have followed, the server's result counts as newer. That of a write that was sent again may not be.
+            // Unless events have followed, the server's result counts as newer. That of a write that was sent again may
+            // not be.
             if write.seen.isEmpty, write.write.method != .remove, let result = write.results?[key] { record = result }
             if let record, base.plan.canMatch, !base.plan.matches(record) { return record }
         }
         return nil
     }
 
-    /// Records that a result includes an executed write. Of records outside of it that the last result lacked too, it tells nothing newer.
+    /// Records that a result includes an executed write. Of records outside of it that the last result lacked too, it
+    /// tells nothing newer.
     private mutating func left(_ write: LiveWrite, _ old: LiveWindow) {
         var expected = write
         // Now it is known what a repeated write has done.
@@ -223,7 +238,8 @@ extension LiveView {
             guard write.results != nil, write.executedAt < begin else { return nil }
             // The events may be older than a repeated write, and its own one changes nothing.
             let isHidden = write.isRepeated && !logged.isDisjoint(with: write.keys) && !write.isShown(in: base)
-            guard isHidden || !staying.isDisjoint(with: write.keys), write.restorations < LiveEchoes.mostRestorations else { return write }
+            guard isHidden || !staying.isDisjoint(with: write.keys), write.restorations < LiveEchoes.mostRestorations
+            else { return write }
             staying.formUnion(write.keys)
             writes[index].restorations += 1
             return nil
@@ -272,9 +288,11 @@ extension LiveView {
     mutating func received(_ event: ServiceEvent, at position: Int = .max) {
         guard let key = base.plan.key(of: event.data) else { return }
         let isLate = isOvertaken(event, key) && position > includedEvents
-        // A repeated write is answered with its first result, which the app makes an event of, and the record may have changed since. What is removed
-        // stays so.
-        let causes = writes.indices.filter { writes[$0].isRepeated && writes[$0].mayHaveCaused(event, key: key, id: id) }
+        // A repeated write is answered with its first result, which the app makes an event of, and the record may have
+        // changed since. What is removed stays so.
+        let causes = writes.indices.filter {
+            writes[$0].isRepeated && writes[$0].mayHaveCaused(event, key: key, id: id)
+        }
         if !causes.isEmpty {
             invalidate()
             guard event.name == .removed || event.name == .created && base[key] == nil else {
@@ -284,8 +302,11 @@ extension LiveView {
                 return
             }
         }
-        // The app's own events can overtake each other. A creation after a change of the same record is older than what is known.
-        if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) { return invalidate() }
+        // The app's own events can overtake each other. A creation after a change of the same record is older than what
+        // is known.
+        if event.name == .created, writes.contains(where: { $0.isSending && $0.overtaken[key] != nil }) {
+            return invalidate()
+        }
         let echo = echoes.take(event, key)
         // Without an order, records are in the order of their events, which may not be the order of the responses.
         if let echo, event.name == .created, !echo.isPlaced {
@@ -309,8 +330,8 @@ extension LiveView {
         }
         if isLeftToFetch { return leftToFetch(event, key) }
         guard position > includedEvents else { return saw(event, key) }
-        // The event may be older than a result that the base has taken: until another event or a fetch decides, the write stays applied. A removal is
-        // never older than a change of its record.
+        // The event may be older than a result that the base has taken: until another event or a fetch decides, the
+        // write stays applied. A removal is never older than a change of its record.
         let restored = echoes.take(key).drop { event.name == .removed || $0.isShown(by: event.data, key: key, id: id) }
         for write in restored { restore(write) }
         let isAdopted = event.name == .created && base[key] == nil && adopt(key, event.data)
@@ -329,8 +350,8 @@ extension LiveView {
         }
     }
 
-    /// Returns whether another write of the app to the same record was answered while the one that caused an event was in flight. Only a fetch can tell
-    /// which of them the server executed last.
+    /// Returns whether another write of the app to the same record was answered while the one that caused an event was
+    /// in flight. Only a fetch can tell which of them the server executed last.
     private mutating func isOvertaken(_ event: ServiceEvent, _ key: String) -> Bool {
         guard event.receivedAt > 0 else { return false }
         let last = ownEvents[key] ?? 0
@@ -349,18 +370,22 @@ extension LiveView {
 
     /// Records what the server has reported of a record that pending writes may bring into the result.
     mutating func report(_ key: String, _ event: ServiceEvent) {
-        if writes.contains(where: { $0.concerns(key) }) { reported[key] = event.name == .removed ? JSONValue.null : event.data }
+        if writes.contains(where: { $0.concerns(key) }) {
+            reported[key] = event.name == .removed ? JSONValue.null : event.data
+        }
     }
 
     /// Records for the writes in flight that the base includes an event.
     private mutating func saw(_ event: ServiceEvent, _ key: String) {
-        for index in writes.indices where writes[index].isSending && writes[index].concerns(key) && writes[index].seen.count < 8 {
+        for index in writes.indices
+        where writes[index].isSending && writes[index].concerns(key) && writes[index].seen.count < 8 {
             writes[index].seen.append(event.data)
         }
     }
 
     /// Records for the writes that may have caused an event that the base has not taken it.
-    /// - Parameter last: The last executed write that has caused it, if there is one. The events of those before it have come too.
+    /// - Parameter last: The last executed write that has caused it, if there is one. The events of those before it
+    ///   have come too.
     private mutating func untook(_ event: ServiceEvent, _ key: String, _ last: LiveWrite?) {
         for index in writes.indices where !writes[index].isRetried && writes[index].untaken.count < 8 {
             if let result = writes[index].results?[key] {
@@ -372,9 +397,12 @@ extension LiveView {
     }
 
     /// Ends executed writes to some records, because a later result or event includes them.
-    /// - Parameter time: When the last of them was executed. A write that was refused and sent again follows those that were queued after it.
+    /// - Parameter time: When the last of them was executed. A write that was refused and sent again follows those that
+    ///   were queued after it.
     mutating func settle(through time: Int, _ keys: [String]) -> [LiveWrite] {
-        let settled = writes.filter { write in write.results != nil && write.executedAt <= time && keys.contains(where: write.concerns) }
+        let settled = writes.filter { write in
+            write.results != nil && write.executedAt <= time && keys.contains(where: write.concerns)
+        }
         writes.removeAll { write in settled.contains { $0.write.id == write.write.id } }
         return settled
     }
@@ -386,6 +414,7 @@ extension LiveView {
         var write = write
         write.restorations += 1
         // What has been executed comes before what is pending, also if that was queued earlier under another id.
-        writes.insert(write, at: writes.firstIndex { $0.results == nil || $0.executedAt > write.executedAt } ?? writes.count)
+        writes.insert(
+            write, at: writes.firstIndex { $0.results == nil || $0.executedAt > write.executedAt } ?? writes.count)
     }
 }

@@ -44,7 +44,9 @@ extension LiveView {
             }
         }
         // The record may have been replaced by its provisional id, before the server's was known.
-        if isChanged, let known = base[key]?.record[id], let shown = record?[id], shown != known { record = record?.setting(id, to: known) }
+        if isChanged, let known = base[key]?.record[id], let shown = record?[id], shown != known {
+            record = record?.setting(id, to: known)
+        }
         return state.map { (record, $0, isChanged) }
     }
 
@@ -56,7 +58,8 @@ extension LiveView {
         return record.flatMap { base.plan.matches($0) ? Optional.none : $0 }
     }
 
-    /// Whether a record belongs to the result. A record that the server has included stays, if the query cannot be evaluated locally.
+    /// Whether a record belongs to the result. A record that the server has included stays, if the query cannot be
+    /// evaluated locally.
     private func includes(_ record: JSONValue, _ key: String) -> Bool {
         base.plan.canMatch ? base.plan.matches(record) : base[key] != nil
     }
@@ -76,7 +79,8 @@ extension LiveView {
         return Shadow(row: base.row(key, record, at: place, state, isWritten: true), added: added)
     }
 
-    /// Returns the place of a record that is not in the base. Without an order, such records come last, in the order of their writes.
+    /// Returns the place of a record that is not in the base. Without an order, such records come last, in the order of
+    /// their writes.
     private func placeAfterBase(_ key: String) -> Int {
         guard let write = writes.first(where: { $0.concerns(key) }) else { return .max }
         return 1 << 60 + write.number << 16 + (write.targets.firstIndex { $0.key == key } ?? 0)
@@ -93,7 +97,9 @@ extension LiveView {
     ///   - shown: The rows of those that have changed in the base, before that.
     mutating func refresh(_ keys: [String], replacing shown: [String: LiveRow?]? = nil) {
         // An incomplete base may also have lost its last rows.
-        guard isKnown, base.plan.skip == 0, !base.order.isForeign, shown == nil || base.isComplete else { return rebuild() }
+        guard isKnown, base.plan.skip == 0, !base.order.isForeign, shown == nil || base.isComplete else {
+            return rebuild()
+        }
         // What the rows are without shadows.
         let isBase = self.rows == nil
         var rows = self.rows ?? base.entries
@@ -108,7 +114,9 @@ extension LiveView {
             if let present, let index = base.order.index(of: present, in: rows) {
                 let next = shadows[key].map(\.row) ?? base[key]
                 // Most writes leave a record where it is, so that its place need not be searched.
-                if let next, let known = base[key], base.order.keepsIndex(present, next), base.order.keepsIndex(known, next) {
+                if let next, let known = base[key], base.order.keepsIndex(present, next),
+                    base.order.keepsIndex(known, next)
+                {
                     rows.replace(index, with: next)
                     continue
                 }

@@ -36,7 +36,9 @@ extension LiveView {
             if old.failure?.reason == .unknown, failure == nil {
                 base.missedEvents()
                 // What it did is not what the next attempt does.
-                (writes[index].seen, writes[index].untaken, writes[index].isRetried) = ([], [], old.write.data == write.data)
+                (writes[index].seen, writes[index].untaken, writes[index].isRetried) = (
+                    [], [], old.write.data == write.data
+                )
             }
             writes[index].failure = failure
             // No result follows that could be old.
@@ -102,23 +104,27 @@ extension LiveView {
         if let name = EventName(endOf: write.write.method) {
             let isNewest = !write.isTouched && !write.isRepeated
             if isNewest, !isKnown { hasExecuted = true }
-            for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } }) where base[key]?.record != record {
+            for (key, record) in write.keys.compactMap({ key in records?[key].map { (key, $0) } })
+            where base[key]?.record != record {
                 let event = ServiceEvent(path: write.write.path, name: name, data: record)
                 if isNewest {
                     _ = base.received(event)
                     follow(key, with: event)
                 }
-                // Events after its own are newer, and everything may be if it was sent again. What belongs to the result is not outside of it, unless
-                // the record is known to be.
+                // Events after its own are newer, and everything may be if it was sent again. What belongs to the
+                // result is not outside of it, unless the record is known to be.
                 let mayBeOlder = write.isRepeated || write.seen.contains(record) || write.overtaken[key] != nil
-                if name == .removed || !mayBeOlder && (reported[key]?.object != nil || !base.plan.matches(record)) { report(key, event) }
+                if name == .removed || !mayBeOlder && (reported[key]?.object != nil || !base.plan.matches(record)) {
+                    report(key, event)
+                }
             }
         }
         if records == nil || write.isRepeated {
             // Only a fetch can show what the write did, and what has become of it since.
             restore(write)
         } else if write.isSeen || write.targets.allSatisfy({ write.overtaken[$0.key] == true }) {
-            // The base has taken its event, so it shows the same or something newer, or what it has created is gone already.
+            // The base has taken its event, so it shows the same or something newer, or what it has created is gone
+            // already.
             settled = settle(through: write.executedAt, write.keys)
         } else if write.isShown(in: base) {
             // A fetch may have shown the place too.
@@ -138,7 +144,8 @@ extension LiveView {
         if isAdopted { rebuild() } else { refresh(keys, replacing: shown) }
     }
 
-    /// Takes a new record of the server's for the one that a pending write is creating. Another view may know it already, with changes of it pending.
+    /// Takes a new record of the server's for the one that a pending write is creating. Another view may know it
+    /// already, with changes of it pending.
     /// - Returns: Whether there is such a write. Then the rows must be rebuilt.
     @discardableResult
     mutating func adopt(_ key: String, _ record: JSONValue) -> Bool {

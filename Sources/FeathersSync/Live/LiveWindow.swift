@@ -1,9 +1,11 @@
 import FeathersCore
 
-/// The known part of a query's result on the server: its first records in order, updated by events. A state machine without I/O.
+/// The known part of a query's result on the server: its first records in order, updated by events. A state machine
+/// without I/O.
 ///
-/// If the result has a limit, it holds some records beyond the limit, so that most removals need no fetch. When it cannot determine the result, for
-/// example because it needs the record after the last known one, it sets ``needsFetch``.
+/// If the result has a limit, it holds some records beyond the limit, so that most removals need no fetch. When it
+/// cannot determine the result, for example because it needs the record after the last known one, it sets
+/// ``needsFetch``.
 struct LiveWindow: Sendable {
     /// The distance between the places of a first result's rows, which leaves room for new ones.
     static let placeStep = 1 << 16
@@ -70,7 +72,8 @@ struct LiveWindow: Sendable {
             guard let key = plan.key(of: record) else {
                 throw FeathersError(
                     .generalError,
-                    "A live query needs records with an id: pass the name of the property if it is not 'id', such as '_id' for MongoDB")
+                    "A live query needs records with an id: pass the name of the property if it is not 'id', such as '_id' for MongoDB"
+                )
             }
             let row: LiveRow
             if let known = table[key], known.record == record {
@@ -97,7 +100,9 @@ struct LiveWindow: Sendable {
         for row in result.rows { table[row.key] = row }
         isComplete = result.isComplete
         missedEvents()
-        replaceAll(with: result.rows, table, LiveOrder(plan.sorter, isSorted: result.isSorted), limit: result.limit, total: result.total)
+        replaceAll(
+            with: result.rows, table, LiveOrder(plan.sorter, isSorted: result.isSorted), limit: result.limit,
+            total: result.total)
     }
 
     private mutating func replaceAll(
@@ -131,12 +136,16 @@ struct LiveWindow: Sendable {
     }
 
     /// Returns whether a record of the result follows the known part.
-    func isBeyond(_ record: JSONValue) -> Bool { !isComplete && order.insertionIndex(for: record, in: entries) == entries.count }
+    func isBeyond(_ record: JSONValue) -> Bool {
+        !isComplete && order.insertionIndex(for: record, in: entries) == entries.count
+    }
 
     /// Moves a record to the end of a result without an order, because its creation follows all others.
     /// - Returns: Whether anything changed.
     mutating func moveToEnd(_ key: String) -> Bool {
-        guard case .arrival = order, let row = table[key], entries.last?.key != key, let index = index(of: key) else { return false }
+        guard case .arrival = order, let row = table[key], entries.last?.key != key, let index = index(of: key) else {
+            return false
+        }
         entries.remove(at: index)
         let moved = row.moved(to: lastPlace + 1)
         table[key] = moved
@@ -155,12 +164,17 @@ struct LiveWindow: Sendable {
         // The fetch may have counted the record already, or no longer.
         case (false, .created), (false, .removed):
             guard matches else { return }
-            if isRepeated { isTotalEstimated = true } else { fetchedTotal = max(total + (name == .created ? 1 : -1), 0) }
+            if isRepeated {
+                isTotalEstimated = true
+            } else {
+                fetchedTotal = max(total + (name == .created ? 1 : -1), 0)
+            }
         case (false, _): if plan.hasConditions { isTotalEstimated = true }
         }
     }
 
-    /// Applies an event to a query that cannot be evaluated locally: every change may matter, so the result is fetched again.
+    /// Applies an event to a query that cannot be evaluated locally: every change may matter, so the result is fetched
+    /// again.
     private mutating func receivedUnjudged(_ event: ServiceEvent, _ key: String) -> Bool {
         if event.name == .removed, plan.skip == 0, table[key] != nil {
             count(.removed, isKnown: true, matches: true, isRepeated: false)
@@ -170,8 +184,11 @@ struct LiveWindow: Sendable {
         return false
     }
 
-    /// Applies an event to a query with `$skip`. The skipped records are unknown, so only a record that keeps its index can be updated.
-    private mutating func receivedAfterSkipped(_ event: ServiceEvent, _ key: String, _ isMatch: Bool, _ matches: Bool) -> Bool {
+    /// Applies an event to a query with `$skip`. The skipped records are unknown, so only a record that keeps its index
+    /// can be updated.
+    private mutating func receivedAfterSkipped(_ event: ServiceEvent, _ key: String, _ isMatch: Bool, _ matches: Bool)
+        -> Bool
+    {
         if isMatch, let known = table[key], order.keepsIndex(known.record, event.data), let index = index(of: key) {
             guard known.record != event.data else { return false }
             replace(index, with: event.data)

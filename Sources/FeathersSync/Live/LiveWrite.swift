@@ -22,21 +22,24 @@ struct LiveWrite: Sendable {
     var isSending = false
     /// Whether the attempt in flight follows one that the server may have executed, so that its result may be old.
     var isRepeated = false
-    /// Whether the user has decided to send the write again, although the server may have executed it. The events of both times look alike.
+    /// Whether the user has decided to send the write again, although the server may have executed it. The events of
+    /// both times look alike.
     var isRetried = false
     /// Whether the event of this executed write may have been missed, because it was sent before.
     var mayBeSilent = false
     var failure: OutboxFailure?
     /// The server's records by key, once the write was executed.
     var results: [String: JSONValue]?
-    /// Events since the write was sent that the base has taken. If there are any, the result may be older than they are.
+    /// Events since the write was sent that the base has taken. If there are any, the result may be older than they
+    /// are.
     var seen: [JSONValue] = []
     /// Whether the base may have changed since the write was sent.
     var isTouched = false
-    /// The records that events have changed or removed since the write was sent, and which of them are gone. One of them may turn out to be the record
-    /// that the write creates, with an event that has overtaken the result.
+    /// The records that events have changed or removed since the write was sent, and which of them are gone. One of
+    /// them may turn out to be the record that the write creates, with an event that has overtaken the result.
     private(set) var overtaken: [String: Bool] = [:]
-    /// Events since the write was sent that may be its own and that the base has not taken. If its own is among them, no other follows.
+    /// Events since the write was sent that may be its own and that the base has not taken. If its own is among them,
+    /// no other follows.
     var untaken: [JSONValue] = []
     /// Whether a fetch has shown the place of a created record.
     var isPlaced = false
@@ -79,7 +82,8 @@ struct LiveWrite: Sendable {
         if overtaken.count < 1000 { overtaken[key] = isRemoved } else { isTouched = true }
     }
 
-    /// Whether the write changes what is shown. A refused one no longer does, except for a record that exists nowhere else.
+    /// Whether the write changes what is shown. A refused one no longer does, except for a record that exists nowhere
+    /// else.
     func isEffective(confirmedOnly: Bool) -> Bool {
         if results != nil { return true }
         guard !confirmedOnly else { return false }
@@ -102,7 +106,9 @@ struct LiveWrite: Sendable {
         guard let target = targets.first(where: { $0.key == key }) else { return record }
         switch write.method {
         case .create: return record ?? results?[key] ?? target.record(id)
-        case .update: return results?[key] ?? target.data.map { $0.setting(id, to: record?[id] ?? write.recordID?.json ?? .string(key)) }
+        case .update:
+            return results?[key]
+                ?? target.data.map { $0.setting(id, to: record?[id] ?? write.recordID?.json ?? .string(key)) }
         case .patch: return record?.merging(target.data, keeping: id)
         case .remove: return nil
         default: return record
@@ -133,7 +139,8 @@ struct LiveWrite: Sendable {
         base.plan.limit == 0
             || targets.allSatisfy { target in
                 if let entry = base[target.key] { return isShown(by: entry.record, key: target.key, id: base.plan.id) }
-                // Whether other records are in the result only the server knows, or what has moved up when a skipped one was removed.
+                // Whether other records are in the result only the server knows, or what has moved up when a skipped
+                // one was removed.
                 guard base.plan.skip == 0 else { return false }
                 guard write.method != .remove, let record = results?[target.key] else { return true }
                 // A record beyond the known part, or outside the result, is not expected in the base.
@@ -162,7 +169,8 @@ struct LiveWrite: Sendable {
                 found[target.key] = [id: write.recordID?.json ?? .null]
             } else {
                 guard index < records.count, records[index].object != nil,
-                    let key = records[index][id].flatMap({ ServiceID($0) })?.description, key == target.key || write.method == .create
+                    let key = records[index][id].flatMap({ ServiceID($0) })?.description,
+                    key == target.key || write.method == .create
                 else { return nil }
                 targets[index].key = key
                 targets[index].isProvisional = false

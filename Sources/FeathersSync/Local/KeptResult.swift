@@ -51,7 +51,9 @@ extension KeptResult {
         // Taken first, so that no write that is executed meanwhile counts as included.
         date = .current
         let base = feed.withState { state -> (window: LiveWindow, unsettled: Set<UUID>)? in
-            guard state.isCurrent, state.sender?.identity == key.identity, state.view.isKnown, state.view.source == .server else {
+            guard state.isCurrent, state.sender?.identity == key.identity, state.view.isKnown,
+                state.view.source == .server
+            else {
                 return nil
             }
             return (state.view.base, Set(state.view.writes.map(\.write.id)))
@@ -87,9 +89,11 @@ extension KeptResult {
     /// The length of a file above which a result is not kept.
     static let maximumLength = 32 * 1024 * 1024
 
-    /// Returns the contents of the file: a marker, the head's checksum, the head as a line of JSON, and arrays of records.
+    /// Returns the contents of the file: a marker, the head's checksum, the head as a line of JSON, and arrays of
+    /// records.
     ///
-    /// The head has the length, the checksum and the number of elements of each array, so that they can be read on all processors.
+    /// The head has the length, the checksum and the number of elements of each array, so that they can be read on all
+    /// processors.
     /// - Throws: ``Failure/tooLarge``, as soon as that is certain.
     func bytes(of key: KeptResultKey, recordsPerPart: Int = 256, atMost limit: Int = maximumLength) throws -> [UInt8] {
         var (records, parts, start) = ([UInt8](), [JSONValue](), 0)
@@ -99,7 +103,10 @@ extension KeptResult {
             guard records.count < limit else { throw Failure.tooLarge }
             guard (index + 1) % recordsPerPart == 0 || index + 1 == rows.count else { continue }
             records.append(UInt8(ascii: "]"))
-            let numbers = [Int64(records.count - start), Int64(XXH64.checksum(of: records[start...])), Int64(index % recordsPerPart + 1)]
+            let numbers = [
+                Int64(records.count - start), Int64(XXH64.checksum(of: records[start...])),
+                Int64(index % recordsPerPart + 1),
+            ]
             parts.append(.array(numbers.map { .integer($0) }))
             start = records.count
         }
@@ -119,23 +126,29 @@ extension KeptResult {
 
     /// Reads the contents of a file.
     init(
-        _ bytes: [UInt8], of key: KeptResultKey, isolation: isolated (any Actor)? = #isolation, reading read: @escaping PartReader
+        _ bytes: [UInt8], of key: KeptResultKey, isolation: isolated (any Actor)? = #isolation,
+        reading read: @escaping PartReader
     ) async throws {
         guard bytes.starts(with: Self.magic) else {
             throw bytes.starts(with: Self.magic.dropLast()) ? Failure.otherVersion : Failure.damaged
         }
-        guard let headEnd = bytes.dropFirst(Self.headerLength).firstIndex(of: UInt8(ascii: "\n")) else { throw Failure.damaged }
+        guard let headEnd = bytes.dropFirst(Self.headerLength).firstIndex(of: UInt8(ascii: "\n")) else {
+            throw Failure.damaged
+        }
         let checksum = bytes[Self.magic.count..<Self.headerLength].reversed().reduce(0) { $0 << 8 | Int64($1) }
         let head = bytes[Self.headerLength...headEnd]
         try Self.check(head, checksum)
         let json = try JSONValue(parsing: head)
-        guard json["path"]?.string == key.path, json["text"]?.string == key.text, json["identity"]?.string == key.identity?.name else {
+        guard json["path"]?.string == key.path, json["text"]?.string == key.text,
+            json["identity"]?.string == key.identity?.name
+        else {
             throw Failure.otherQuery
         }
         guard let seconds = json["date"]?.number, let parts = json["parts"]?.array else { throw Failure.damaged }
         var (slices, start, index) = ([Part](), headEnd + 1, 0)
         for part in parts {
-            guard let length = part[0]?.integer, 0...Int64(bytes.count - start) ~= length, let size = part[2]?.integer, 0...length ~= size
+            guard let length = part[0]?.integer, 0...Int64(bytes.count - start) ~= length, let size = part[2]?.integer,
+                0...length ~= size
             else { throw Failure.damaged }
             let text = bytes[start...].prefix(Int(length))
             slices.append(Part(text: text, checksum: part[1]?.integer, indices: index..<index + Int(size)))

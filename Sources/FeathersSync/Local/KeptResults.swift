@@ -46,7 +46,8 @@ actor KeptResults {
 
     // MARK: Reading
 
-    /// Puts the last result of a query into its view, completed by the results of executed writes, and in a store of another process the queued writes too.
+    /// Puts the last result of a query into its view, completed by the results of executed writes, and in a store of
+    /// another process the queued writes too.
     func restore(
         _ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics,
         reading read: @escaping KeptResult.PartReader
@@ -56,7 +57,9 @@ actor KeptResults {
         let executed = outbox?.withState { $0.executed } ?? stored ?? ExecutedWrites()
         feed.withState { state in
             // A fetch or a change of user may have been faster.
-            guard case .kept(let date) = state.view.source, sender.isCurrent, state.sender ?? sender == sender else { return }
+            guard case .kept(let date) = state.view.source, sender.isCurrent, state.sender ?? sender == sender else {
+                return
+            }
             for write in executed.missing(at: key.path, sender.identity, since: date, unsettled) {
                 state.sender = sender
                 state.view.restored(write)
@@ -71,7 +74,9 @@ actor KeptResults {
     ) async -> Set<UUID> {
         let name = key.fileName + Self.suffix
         do {
-            guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else { return [] }
+            guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else {
+                return []
+            }
             let result = try await KeptResult(bytes, of: key, reading: read)
             feed.withState { state in
                 // A fetch or a change of user may have been faster.
@@ -82,7 +87,8 @@ actor KeptResults {
             return result.unsettled
         } catch {
             diagnostics.log(
-                .warning, .localStore, "The kept result of service '\(key.path)' cannot be used and is ignored: \(error)",
+                .warning, .localStore,
+                "The kept result of service '\(key.path)' cannot be used and is ignored: \(error)",
                 [.path: .string(key.path)], error: error)
             return []
         }
@@ -103,7 +109,8 @@ actor KeptResults {
             return contents.executed
         } catch {
             diagnostics.log(
-                .warning, .localStore, "The queued writes of '\(outboxFile.path)' cannot be read and are not shown: \(error)", error: error)
+                .warning, .localStore,
+                "The queued writes of '\(outboxFile.path)' cannot be read and are not shown: \(error)", error: error)
             return nil
         }
     }
@@ -134,10 +141,11 @@ actor KeptResults {
         late?.yield()
     }
 
-    /// Records a sign-in or a log-out, so that the results of a user who has left are removed: while the app is running by its background work, otherwise
-    /// by a task of this object's.
+    /// Records a sign-in or a log-out, so that the results of a user who has left are removed: while the app is running
+    /// by its background work, otherwise by a task of this object's.
     nonisolated func userChanged(to identity: Identity?, _ diagnostics: @escaping @Sendable () -> Diagnostics?) {
-        let change: (wake: AsyncStream<Void>.Continuation?, removal: Task<Void, Never>?)? = waiting.withLock { waiting in
+        let change: (wake: AsyncStream<Void>.Continuation?, removal: Task<Void, Never>?)? = waiting.withLock {
+            waiting in
             defer { waiting.user = identity }
             guard let user = waiting.user, user != identity else { return nil }
             waiting.leavers.insert(user)
@@ -195,11 +203,14 @@ actor KeptResults {
             } catch {
                 let isExpected = if case KeptResult.Failure.tooLarge = error { true } else { false }
                 diagnostics.log(
-                    isExpected ? .notice : .warning, .localStore, "A result of service '\(key.path)' cannot be kept: \(error)",
+                    isExpected ? .notice : .warning, .localStore,
+                    "A result of service '\(key.path)' cannot be kept: \(error)",
                     [.path: .string(key.path)], error: error)
             }
         }
-        do { try makeRoom() } catch { diagnostics.log(.warning, .localStore, "Old results cannot be removed: \(error)", error: error) }
+        do { try makeRoom() } catch {
+            diagnostics.log(.warning, .localStore, "Old results cannot be removed: \(error)", error: error)
+        }
     }
 
     private func makeRoom() throws {
@@ -228,7 +239,9 @@ actor KeptResults {
     /// Removes the results of a user, those of executed writes included; of all users if it is nil.
     /// - Throws: The first error, after everything that can be removed has been.
     func remove(of identity: Identity?) async throws {
-        guard !store.isReadOnly else { throw FeathersError.refused("The kept results cannot be removed: the local store is read-only") }
+        guard !store.isReadOnly else {
+            throw FeathersError.refused("The kept results cannot be removed: the local store is read-only")
+        }
         waiting.withLock { $0.changes = $0.changes.filter { identity != nil && $0.key.identity != identity } }
         let prefix = identity.map(KeptResultKey.prefix) ?? ""
         var failure: (any Error)?
@@ -253,7 +266,9 @@ actor KeptResults {
             do {
                 try await remove(of: identity)
             } catch {
-                diagnostics.log(.error, .localStore, "The results of a user who logged out cannot be removed: \(error)", error: error)
+                diagnostics.log(
+                    .error, .localStore, "The results of a user who logged out cannot be removed: \(error)",
+                    error: error)
             }
         }
     }

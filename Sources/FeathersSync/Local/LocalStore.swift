@@ -12,7 +12,8 @@ public import Foundation
 public struct LocalStore: Sendable {
     let folder: URL
     let isReadOnly: Bool
-    /// Whether a user's results are removed when that user logs out. Queued writes stay, and are sent after the next sign-in.
+    /// Whether a user's results are removed when that user logs out. Queued writes stay, and are sent after the next
+    /// sign-in.
     public var removesResultsAtLogOut = false
     /// The size in bytes above which the results that were written first are removed.
     public var maximumSize = 128 * 1024 * 1024
@@ -25,7 +26,8 @@ public struct LocalStore: Sendable {
 
     /// A store that another process writes, for extensions and widgets.
     ///
-    /// Live queries open with the results and the queued writes that the directory contains at that moment. Nothing is written, so the app has no outbox.
+    /// Live queries open with the results and the queued writes that the directory contains at that moment. Nothing is
+    /// written, so the app has no outbox.
     public static func readOnly(_ folder: URL) -> LocalStore { LocalStore(folder: folder, isReadOnly: true) }
 
     private init(folder: URL, isReadOnly: Bool) { (self.folder, self.isReadOnly) = (folder, isReadOnly) }
@@ -34,20 +36,23 @@ public struct LocalStore: Sendable {
 }
 
 extension FeathersApp {
-    /// Stores writes and results on this device: installs an outbox, and lets live queries open with their last results.
+    /// Stores writes and results on this device: installs an outbox, and lets live queries open with their last
+    /// results.
     ///
-    /// Results are written, and writes are sent, while the app is running: during ``FeathersApp/run()`` and ``withFeathersApp(_:_:)``.
+    /// Results are written, and writes are sent, while the app is running: during ``FeathersApp/run()`` and
+    /// ``withFeathersApp(_:_:)``.
     /// - Parameters:
     ///   - store: The place for the data.
     ///   - configure: Changes the options of the outbox.
-    /// - Throws: ``FeathersError/Code/conflict`` if the app already has a store or an outbox, and a ``FeathersError`` naming the file if another app or
-    ///   process writes to the same directory, or if it cannot be used.
+    /// - Throws: ``FeathersError/Code/conflict`` if the app already has a store or an outbox, and a ``FeathersError``
+    ///   naming the file if another app or process writes to the same directory, or if it cannot be used.
     public func use(localStore store: LocalStore, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
         guard localStore == nil else {
             throw FeathersError(.conflict, "The app already has a local store", execution: .neverSent)
         }
         guard store.folder.isFileURL else {
-            throw FeathersError(.badRequest, "A local store needs the URL of a directory, not '\(store.folder)'", execution: .neverSent)
+            throw FeathersError(
+                .badRequest, "A local store needs the URL of a directory, not '\(store.folder)'", execution: .neverSent)
         }
         let outbox: Outbox? =
             store.isReadOnly
@@ -74,10 +79,13 @@ extension FeathersApp {
         self[InstalledLocalStore.self] = results
     }
 
-    /// Removes the kept results of a user from this device, with the results of executed writes, or those of all users if `identity` is nil. Queued writes
-    /// stay.
-    /// - Throws: an error that names the file if one cannot be removed, or ``FeathersError/Code/badRequest`` if the store is read-only.
-    public func removeKeptResults(of identity: Identity? = nil) async throws { try await localStore?.remove(of: identity) }
+    /// Removes the kept results of a user from this device, with the results of executed writes, or those of all users
+    /// if `identity` is nil. Queued writes stay.
+    /// - Throws: an error that names the file if one cannot be removed, or ``FeathersError/Code/badRequest`` if the
+    ///   store is read-only.
+    public func removeKeptResults(of identity: Identity? = nil) async throws {
+        try await localStore?.remove(of: identity)
+    }
 
     /// The app's kept results, if any.
     var localStore: KeptResults? { self[InstalledLocalStore.self] }

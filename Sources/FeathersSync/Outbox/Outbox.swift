@@ -2,7 +2,8 @@ public import FeathersCore
 public import FeathersSupport
 public import Foundation
 
-/// Stores writes in a file until the server has executed them. Writes made offline are sent later, in order, even by a later process.
+/// Stores writes in a file until the server has executed them. Writes made offline are sent later, in order, even by a
+/// later process.
 ///
 /// ```swift
 /// let outbox = try await Outbox(file: folder.appending(path: "writes.outbox"))
@@ -10,14 +11,14 @@ public import Foundation
 /// try await app.service("messages").outbox.create(["text": "Hi"])
 /// ```
 ///
-/// An accepted write is stored on disk until the server has responded or you discard it. Writes are sent while the app is running, through all of the
-/// app's hooks.
+/// An accepted write is stored on disk until the server has responded or you discard it. Writes are sent while the app
+/// is running, through all of the app's hooks.
 ///
-/// One outbox serves all users of an app. Each write is sent on behalf of the user who queued it, and waits while another user is signed in. One that
-/// was queued while signed out is sent signed out or for the next user.
+/// One outbox serves all users of an app. Each write is sent on behalf of the user who queued it, and waits while
+/// another user is signed in. One that was queued while signed out is sent signed out or for the next user.
 ///
-/// The file contains the writes' data, unencrypted and readable only by its owner. It contains no header fields: hooks must add whatever else a call
-/// needs, such as the token. Use one outbox for each file, and one app for each outbox.
+/// The file contains the writes' data, unencrypted and readable only by its owner. It contains no header fields: hooks
+/// must add whatever else a call needs, such as the token. Use one outbox for each file, and one app for each outbox.
 ///
 /// An outbox holds at most 100,000 writes with 256 MiB of data, and refuses more.
 public final class Outbox: Sendable, SecretHiding {
@@ -48,13 +49,16 @@ public final class Outbox: Sendable, SecretHiding {
 
     /// Opens an outbox, or creates one.
     /// - Parameters:
-    ///   - file: The file for the writes, created with mode 0600. Its folder is created if needed. Two more files may appear next to it.
+    ///   - file: The file for the writes, created with mode 0600. Its folder is created if needed. Two more files may
+    ///     appear next to it.
     ///   - configure: Changes the options of the outbox.
-    /// - Throws: ``FeathersError`` naming the file if another outbox uses it, if it cannot be read or written, if it holds too many writes, or if it
-    ///   is damaged, with the offset of the damage. A partial record at the end was never accepted and is dropped.
+    /// - Throws: ``FeathersError`` naming the file if another outbox uses it, if it cannot be read or written, if it
+    ///   holds too many writes, or if it is damaged, with the offset of the damage. A partial record at the end was
+    ///   never accepted and is dropped.
     public convenience init(file: URL, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
         guard file.isFileURL, !file.hasDirectoryPath else {
-            throw FeathersError(.badRequest, "An outbox needs the URL of a file, not '\(file.path)'", execution: .neverSent)
+            throw FeathersError(
+                .badRequest, "An outbox needs the URL of a file, not '\(file.path)'", execution: .neverSent)
         }
         let name = file.lastPathComponent
         let disk = SystemDisk(folder: file.deletingLastPathComponent().path, lockName: "\(name).lock")
@@ -64,7 +68,8 @@ public final class Outbox: Sendable, SecretHiding {
     init(on disk: any JournalDisk, name: String, path: String, _ options: OutboxOptions) async throws {
         var options = options
         options.services = Dictionary(
-            options.services.map { (FeathersApp.stripSlashes($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+            options.services.map { (FeathersApp.stripSlashes($0.key), $0.value) },
+            uniquingKeysWith: { first, _ in first })
         self.options = options
         timebase = RelativeClock(options.clock)
         journal = JournalWriter(on: disk, name: name, path: path)
@@ -72,7 +77,8 @@ public final class Outbox: Sendable, SecretHiding {
         var results: [UUID: Promise<JSONValue>] = [:]
         let stored = try await journal.open()
         for stored in stored.inOrder {
-            queue.restore(stored, isKeyed: options.service(at: stored.write.path).recognizesRepetition(of: stored.write))
+            queue.restore(
+                stored, isKeyed: options.service(at: stored.write.path).recognizesRepetition(of: stored.write))
             results[stored.write.id] = Promise()
         }
         var state = State(queue: queue, results: results)
@@ -103,20 +109,24 @@ public final class Outbox: Sendable, SecretHiding {
     }
 
     /// Waits for the result of a write in the outbox. The write may have been queued by an earlier process.
-    /// - Throws: ``FeathersError/Code/notFound`` if the write is not in the outbox, the failure it was discarded with, or `CancellationError`.
+    /// - Throws: ``FeathersError/Code/notFound`` if the write is not in the outbox, the failure it was discarded with,
+    ///   or `CancellationError`.
     public func result(of id: UUID) async throws -> JSONValue {
         guard let result = contents.withLock({ $0.results[id] }) else { throw FeathersError(notInOutbox: id) }
         return try await result.value()
     }
 
-    /// Ends all delays, and retries immediately the writes that wait because the server could not be reached, required a sign-in, or deferred them.
+    /// Ends all delays, and retries immediately the writes that wait because the server could not be reached, required
+    /// a sign-in, or deferred them.
     ///
-    /// Call this when your app detects that the network is back, enters the foreground, or signs in without this package.
+    /// Call this when your app detects that the network is back, enters the foreground, or signs in without this
+    /// package.
     public func retryNow() { change { $0.queue.retryNow() } }
 
     /// Sends the pending writes of the signed-in user, for at most some time. Use it in background tasks.
     ///
-    /// The app must be running. Returns early if everything is sent, if all that is left needs a decision, or if the server requires a sign-in.
+    /// The app must be running. Returns early if everything is sent, if all that is left needs a decision, or if the
+    /// server requires a sign-in.
     /// - Returns: The writes that are left. They are sent later, also by a later process.
     /// - Throws: `CancellationError` if the task is cancelled.
     @discardableResult
@@ -140,9 +150,11 @@ public final class Outbox: Sendable, SecretHiding {
         return state.entries
     }
 
-    /// Sends writes until the task is cancelled. If the outbox is already sending, waits until that ends, and continues.
+    /// Sends writes until the task is cancelled. If the outbox is already sending, waits until that ends, and
+    /// continues.
     ///
-    /// ``FeathersApp/use(outbox:)`` calls it while the app is running. If your app calls ``FeathersApp/connect()`` instead, call it yourself.
+    /// ``FeathersApp/use(outbox:)`` calls it while the app is running. If your app calls ``FeathersApp/connect()``
+    /// instead, call it yourself.
     public func run(in app: FeathersApp) async { await OutboxSender(outbox: self, app: app).run() }
 
     /// Changes the state without notifying anyone.
@@ -151,7 +163,9 @@ public final class Outbox: Sendable, SecretHiding {
     /// Changes the state, then notifies subscribers and the sender, outside the lock.
     @discardableResult
     func change<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        let (result, wake, feeds) = try contents.withLock { state in (try body(&state), state.sender?.wake, state.feeds.takeChanged()) }
+        let (result, wake, feeds) = try contents.withLock { state in
+            (try body(&state), state.sender?.wake, state.feeds.takeChanged())
+        }
         for feed in feeds { feed.reading.wake() }
         subscribers.yield(())
         wake?.yield()
@@ -177,7 +191,8 @@ extension Outbox {
         /// The lane of an earlier write to the same record, if that record's id was provisional.
         var knownLane: String?
 
-        /// Returns the lane of the record, regardless of whether its id is a number or a string. A write without a record gets its own lane.
+        /// Returns the lane of the record, regardless of whether its id is a number or a string. A write without a
+        /// record gets its own lane.
         fileprivate func lane(_ id: UUID, _ path: String) -> String {
             if let knownLane { return knownLane }
             guard let record = orderingKey ?? recordID else { return "#\(id.text)" }
@@ -191,12 +206,17 @@ extension Outbox {
     func add(_ draft: Draft, path: String, as identity: Identity?) async throws -> QueuedWrite<JSONValue> {
         let id = UUID.new
         var draft = draft
-        if draft.method == .create, let property = options.service(at: path).recordIDProperty, draft.data?.object != nil {
+        if draft.method == .create, let property = options.service(at: path).recordIDProperty, draft.data?.object != nil
+        {
             if draft.data?[property] == nil { draft.data?[property] = .string(id.text) }
             draft.orderingKey = draft.data?[property].flatMap { ServiceID($0) }
-        } else if draft.method == .create, let property = options.service(at: path).recordIDProperty, let elements = draft.data?.array {
+        } else if draft.method == .create, let property = options.service(at: path).recordIDProperty,
+            let elements = draft.data?.array
+        {
             draft.data = .array(
-                elements.map { $0.object == nil || $0[property] != nil ? $0 : $0.setting(property, to: .string(UUID.new.text)) })
+                elements.map {
+                    $0.object == nil || $0[property] != nil ? $0 : $0.setting(property, to: .string(UUID.new.text))
+                })
             draft.orderingKey = .string(id.text)
         } else if draft.method == .create {
             // Later writes to the record follow, by its provisional id.
@@ -208,10 +228,13 @@ extension Outbox {
         }
         let lane = draft.lane(id, path)
         if let squashed = try await squash(draft, lane, path, identity) { return squashed }
-        let (base, tag) = draft.recordID.map { id in withState { $0.base(of: id, draft.route, lane, path, identity) } } ?? (nil, nil)
+        let (base, tag) =
+            draft.recordID.map { id in withState { $0.base(of: id, draft.route, lane, path, identity) } } ?? (nil, nil)
         let write = OutboxWrite(
-            id: id, key: id, path: path, method: draft.method, recordID: draft.recordID, data: draft.data, query: draft.query,
-            route: draft.route, date: .current, identity: identity, base: base, entityTag: tag, lane: lane, idProperty: draft.idProperty)
+            id: id, key: id, path: path, method: draft.method, recordID: draft.recordID, data: draft.data,
+            query: draft.query,
+            route: draft.route, date: .current, identity: identity, base: base, entityTag: tag, lane: lane,
+            idProperty: draft.idProperty)
         let result = Promise<JSONValue>()
         try await journal.append(.added(write)) {
             self.change { state in
@@ -228,19 +251,25 @@ extension Outbox {
 extension Outbox {
     /// Adds a patch to the last write of its lane, if that is a patch of the same record that has not been sent.
     /// - Returns: The write with both patches; nil if the patch must be queued by itself.
-    private func squash(_ draft: Draft, _ lane: String, _ path: String, _ identity: Identity?) async throws -> QueuedWrite<JSONValue>? {
-        guard options.squashesPatches, draft.method == .patch, let changes = draft.data, changes.object != nil else { return nil }
+    private func squash(_ draft: Draft, _ lane: String, _ path: String, _ identity: Identity?) async throws
+        -> QueuedWrite<JSONValue>?
+    {
+        guard options.squashesPatches, draft.method == .patch, let changes = draft.data, changes.object != nil else {
+            return nil
+        }
         let taken: (write: OutboxWrite, outcome: Promise<JSONValue>)? = change { state in
             guard let last = state.queue.lastUnsentPatch(in: OutboxQueue.Lane(name: lane, identity: identity)),
                 let outcome = state.results[last.id],
-                last.path == path, last.recordID == draft.recordID, last.query == draft.query, last.route == draft.route,
+                last.path == path, last.recordID == draft.recordID, last.query == draft.query,
+                last.route == draft.route,
                 last.identity == identity, (try? state.queue.decisionBegan(last.id)) != nil
             else { return nil }
             return (last, outcome)
         }
         guard let (last, outcome) = taken, let data = last.data?.merging(changes) else { return nil }
         do {
-            try await journal.append(.replaced(last.id, key: last.key, data: data, base: last.base, tag: last.entityTag))
+            try await journal.append(
+                .replaced(last.id, key: last.key, data: data, base: last.base, tag: last.entityTag))
         } catch {
             change { $0.queue.decisionFailed(last.id) }
             throw error
@@ -254,9 +283,11 @@ extension Outbox {
 // MARK: - Installing
 
 extension FeathersApp {
-    /// Installs an outbox. Its writes are sent while the app is running: during ``FeathersApp/run()`` and ``withFeathersApp(_:_:)``.
-    /// - Throws: ``FeathersError/Code/conflict`` if the app already has an outbox, and ``FeathersError/Code/badRequest`` if the server finds the keys of
-    ///   writes only in a header field, which the app's transport cannot send.
+    /// Installs an outbox. Its writes are sent while the app is running: during ``FeathersApp/run()`` and
+    /// ``withFeathersApp(_:_:)``.
+    /// - Throws: ``FeathersError/Code/conflict`` if the app already has an outbox, and
+    ///   ``FeathersError/Code/badRequest`` if the server finds the keys of writes only in a header field, which the
+    ///   app's transport cannot send.
     public func use(outbox: Outbox) throws {
         guard self[InstalledOutbox.self] == nil else {
             throw FeathersError(.conflict, "The app already has an outbox", execution: .neverSent)

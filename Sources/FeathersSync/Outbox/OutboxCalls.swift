@@ -9,9 +9,9 @@ extension Service {
 ///
 /// `route` contains the values for the `:placeholders` of the service's path.
 ///
-/// All methods throw ``FeathersError/Code/notImplemented`` if the app has no outbox, ``FeathersError/Code/badRequest`` if
-/// the data cannot be encoded as JSON, and a ``FeathersError`` naming the file if the disk does not accept the write or
-/// the outbox is full. In each case, the write is not in the outbox.
+/// All methods throw ``FeathersError/Code/notImplemented`` if the app has no outbox, ``FeathersError/Code/badRequest``
+/// if the data cannot be encoded as JSON, and a ``FeathersError`` naming the file if the disk does not accept the write
+/// or the outbox is full. In each case, the write is not in the outbox.
 public struct OutboxCalls<Model: Codable & Sendable>: Sendable {
     let service: Service<Model>
 

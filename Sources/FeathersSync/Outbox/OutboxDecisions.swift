@@ -14,15 +14,16 @@ struct Replacement: Sendable {
 
 extension Outbox {
     /// Decides how to proceed with any write that is not being sent.
-    /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is being sent, or the reason why
-    ///   the decision could not be recorded. In each case, nothing changes.
+    /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is
+    ///   being sent, or the reason why the decision could not be recorded. In each case, nothing changes.
     public func decide(_ decision: OutboxDecision, for id: UUID) async throws {
         let item = try change { state in
             try state.queue.decisionBegan(id)
             return state.queue.items[id]
         }
         guard let item else { return }
-        // A write with an unknown outcome may be discarded because its record is there. Later writes to it need the id that it has.
+        // A write with an unknown outcome may be discarded because its record is there. Later writes to it need the id
+        // that it has.
         let mayExist = item.write.method == .create && item.mayHaveExecuted
         let made = mayExist ? withState { $0.feeds.adopted(by: item.write) } : [:]
         let replacement: Replacement?
@@ -32,7 +33,8 @@ extension Outbox {
             case .discard: try await journal.append(.ended(id, made: made))
             case .retry, .replace, .merge:
                 if let new = replacement {
-                    try await journal.append(.replaced(id, key: new.key, data: new.data ?? .null, base: new.base, tag: new.tag))
+                    try await journal.append(
+                        .replaced(id, key: new.key, data: new.data ?? .null, base: new.base, tag: new.tag))
                 } else {
                     try await journal.append(.released(id))
                 }
@@ -57,14 +59,16 @@ extension Outbox {
         }
     }
 
-    /// Removes a write that has been executed or discarded. Live queries take its result, or take it back, in the same step.
+    /// Removes a write that has been executed or discarded. Live queries take its result, or take it back, in the same
+    /// step.
     /// - Parameters:
     ///   - result: The server's result, and the user to whom it was sent; nil if the write was discarded.
     ///   - executed: The result as it is stored, if it is.
     ///   - made: The ids of the records that a discarded write has created nevertheless, by the provisional ones.
     /// - Returns: The promise of its result, for the caller to settle.
     func finish(
-        _ id: UUID, with result: ServerResult? = nil, storedAs executed: ExecutedWrite? = nil, made: [String: ServiceID] = [:]
+        _ id: UUID, with result: ServerResult? = nil, storedAs executed: ExecutedWrite? = nil,
+        made: [String: ServiceID] = [:]
     ) -> Promise<JSONValue>? {
         change { state in
             guard let write = state.queue.items[id]?.write else { return nil }
@@ -84,12 +88,14 @@ extension Outbox {
     /// Returns the result of a write as it is stored; nil if it is not.
     func stored(_ result: ServerResult, of write: OutboxWrite, for user: RequestSender) -> ExecutedWrite? {
         // Once the user has left, the results may have been removed.
-        guard options.storesResults, let sender = result.sender, result.wasSent(to: user), let size = try? result.value.serialized().count,
+        guard options.storesResults, let sender = result.sender, result.wasSent(to: user),
+            let size = try? result.value.serialized().count,
             size <= ExecutedWrites.maximumSize
         else { return nil }
         let dataSize = (try? write.data?.serialized().count) ?? 0
         return ExecutedWrite(
-            write: write, result: ExecutedResult(result: result.value, identity: sender.identity, date: .current), size: size + dataSize)
+            write: write, result: ExecutedResult(result: result.value, identity: sender.identity, date: .current),
+            size: size + dataSize)
     }
 
     /// Removes the stored results that were sent to a user; those of all users if it is nil.
@@ -99,8 +105,11 @@ extension Outbox {
         try await journal.removeResults(of: identity)
     }
 
-    /// Returns the data to send instead. A record to be created keeps its assigned id, because later writes may refer to it.
-    private func replacement(_ decision: OutboxDecision, for item: OutboxQueue.Item) throws(FeathersError) -> Replacement? {
+    /// Returns the data to send instead. A record to be created keeps its assigned id, because later writes may refer
+    /// to it.
+    private func replacement(_ decision: OutboxDecision, for item: OutboxQueue.Item) throws(FeathersError)
+        -> Replacement?
+    {
         let (write, current) = (item.write, item.failure?.current)
         var data: JSONValue
         switch decision {
@@ -113,7 +122,8 @@ extension Outbox {
         case .merge:
             guard let current, let ours = write.data else {
                 throw FeathersError(
-                    .conflict, "The write '\(write.id.text)' cannot be merged: the server's record is not known", execution: .neverSent)
+                    .conflict, "The write '\(write.id.text)' cannot be merged: the server's record is not known",
+                    execution: .neverSent)
             }
             data = ours.merged(since: write.base, with: current, isWhole: write.method == .update)
         }
@@ -128,5 +138,7 @@ extension Outbox {
 }
 
 extension FeathersError {
-    init(notInOutbox id: UUID) { self.init(.notFound, "The outbox does not contain the write '\(id.text)'", execution: .neverSent) }
+    init(notInOutbox id: UUID) {
+        self.init(.notFound, "The outbox does not contain the write '\(id.text)'", execution: .neverSent)
+    }
 }

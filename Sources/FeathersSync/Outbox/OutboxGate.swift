@@ -19,7 +19,8 @@ struct OutboxGate: Sendable {
 
     mutating func stop() { isStarted = false }
 
-    /// Returns how many writes may be in flight. After an attempt that did not reach the server, a single write probes it.
+    /// Returns how many writes may be in flight. After an attempt that did not reach the server, a single write probes
+    /// it.
     /// - Returns: Nil if no write may be sent.
     func limit(at now: Duration, atMost limit: Int) -> Int? {
         guard isStarted, isConnected, !needsSignIn, closedUntil.map({ $0 <= now }) ?? true else { return nil }
@@ -43,12 +44,14 @@ struct OutboxGate: Sendable {
     }
 
     /// Records that the server requires a sign-in.
-    /// - Parameter count: The number of sign-ins and log-outs when the attempt began. If it has increased, the write is sent again.
+    /// - Parameter count: The number of sign-ins and log-outs when the attempt began. If it has increased, the write is
+    ///   sent again.
     mutating func refused(signIns count: Int) {
         if signIns == count { needsSignIn = true }
     }
 
-    /// Records a sign-in or a log-out. What the server has refused to one user says nothing about the next, or about signed-out writes.
+    /// Records a sign-in or a log-out. What the server has refused to one user says nothing about the next, or about
+    /// signed-out writes.
     mutating func userChanged() {
         signIns += 1
         needsSignIn = false

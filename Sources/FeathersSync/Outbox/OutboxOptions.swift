@@ -2,10 +2,11 @@ import FeathersCore
 
 /// Options for how an outbox sends writes.
 public struct OutboxOptions: Sendable {
-    /// Whether the server executes a write only once, no matter how often it arrives with the same key. FeathersJS by itself does not.
+    /// Whether the server executes a write only once, no matter how often it arrives with the same key. FeathersJS by
+    /// itself does not.
     ///
-    /// If `true`, a write that may have been executed is sent again. If `false`, ``decide`` is called for it. Set this only if the server looks for
-    /// the key in one of ``keyPlaces``.
+    /// If `true`, a write that may have been executed is sent again. If `false`, ``decide`` is called for it. Set this
+    /// only if the server looks for the key in one of ``keyPlaces``.
     public var isKeyed = false
     /// Where the key is sent, also when ``isKeyed`` is `false`.
     public var keyPlaces: [IdempotencyKeyPlace] = [.header()]
@@ -19,10 +20,11 @@ public struct OutboxOptions: Sendable {
     public var squashesPatches = true
     /// The delays between attempts. A transport with a connection waits for the connection to return instead.
     public var retry = OutboxRetry()
-    /// Decides about a write that was refused, or that may have been executed. Return nil to decide later with ``Outbox/decide(_:for:)``.
+    /// Decides about a write that was refused, or that may have been executed. Return nil to decide later with
+    /// ``Outbox/decide(_:for:)``.
     ///
-    /// The function is called once for each failure, possibly concurrently, and again after a restart. If its task is cancelled, its result is
-    /// ignored.
+    /// The function is called once for each failure, possibly concurrently, and again after a restart. If its task is
+    /// cancelled, its result is ignored.
     public var decide: @Sendable (OutboxFailure) async -> OutboxDecision? = { _ in nil }
     package var clock: any Clock<Duration> = ContinuousClock()
     /// Whether results of writes are stored, because results of live queries are kept beside the outbox.
@@ -42,7 +44,9 @@ public struct OutboxServiceOptions: Sendable, Hashable {
     let keyPlaces: [IdempotencyKeyPlace]
 
     /// Creates options for one service that replace ``OutboxOptions/isKeyed`` and ``OutboxOptions/keyPlaces``.
-    public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) { (self.isKeyed, self.keyPlaces) = (isKeyed, keyPlaces) }
+    public init(isKeyed: Bool, keyPlaces: [IdempotencyKeyPlace] = [.header()]) {
+        (self.isKeyed, self.keyPlaces) = (isKeyed, keyPlaces)
+    }
 
     /// Whether the server recognizes some writes by a header field alone, which only HTTP carries.
     var needsHTTP: Bool {
@@ -66,13 +70,15 @@ public struct OutboxServiceOptions: Sendable, Hashable {
         params.travelsByHTTP = needsHTTP || write.entityTag != nil
         for place in keyPlaces {
             switch place {
-            case .header(let name) where carriesFields || params.travelsByHTTP: params.headers[name] = "\"\(write.key.text)\""
+            case .header(let name) where carriesFields || params.travelsByHTTP:
+                params.headers[name] = "\"\(write.key.text)\""
             case .query(let name): params.query.json[name] = .string(write.key.text)
             case .header, .recordID: break
             }
         }
         if let tag = write.entityTag { params.headers["If-Match"] = tag }
-        return ServiceRequest(path: write.path, method: write.method, id: write.recordID, data: write.data, params: params)
+        return ServiceRequest(
+            path: write.path, method: write.method, id: write.recordID, data: write.data, params: params)
     }
 
     /// The property for which the outbox generates ids; nil if the server generates them.
@@ -97,14 +103,16 @@ extension FeathersError {
 
 /// The place where a server finds the key by which it recognizes a repeated write.
 public enum IdempotencyKeyPlace: Sendable, Hashable {
-    /// In a header field, as a quoted string (draft-ietf-httpapi-idempotency-key-header). Needs HTTP: a mixed transport sends keyed writes over REST.
+    /// In a header field, as a quoted string (draft-ietf-httpapi-idempotency-key-header). Needs HTTP: a mixed transport
+    /// sends keyed writes over REST.
     case header(_ name: String = "Idempotency-Key")
-    /// In the query, over any transport. The service must remove it: for `update`, `patch` and `remove`, it would be a condition.
+    /// In the query, over any transport. The service must remove it: for `update`, `patch` and `remove`, it would be a
+    /// condition.
     case query(_ name: String)
     /// As the id of the record that `create` makes, unless the data already has one. Has no effect on other methods.
     ///
-    /// You can queue later writes to that record before it is created: they are sent after it. The server refuses a repetition because the id is
-    /// taken. The outbox then reads the record and uses it as the result.
+    /// You can queue later writes to that record before it is created: they are sent after it. The server refuses a
+    /// repetition because the id is taken. The outbox then reads the record and uses it as the result.
     case recordID(_ property: String = "id")
 }
 
@@ -118,11 +126,18 @@ public struct OutboxRetry: Sendable, Hashable {
     /// Creates the delays between attempts.
     /// - Parameters:
     ///   - initialDelay: The upper bound of the first delay.
-    ///   - maximumDelay: The upper bound of every delay. If the server requests a longer one (`Retry-After`), it is honored up to one hour.
+    ///   - maximumDelay: The upper bound of every delay. If the server requests a longer one (`Retry-After`), it is
+    ///     honored up to one hour.
     ///   - multiplier: The factor by which each delay is longer than the previous one.
-    ///   - jitter: The random part of a delay, from 0 to 1. It keeps the clients of a failed server from returning at the same moment.
-    public init(initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), multiplier: Double = 2, jitter: Double = 0.5) {
-        (self.initialDelay, self.maximumDelay, self.multiplier, self.jitter) = (initialDelay, maximumDelay, multiplier, jitter)
+    ///   - jitter: The random part of a delay, from 0 to 1. It keeps the clients of a failed server from returning at
+    ///     the same moment.
+    public init(
+        initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), multiplier: Double = 2,
+        jitter: Double = 0.5
+    ) {
+        (self.initialDelay, self.maximumDelay, self.multiplier, self.jitter) = (
+            initialDelay, maximumDelay, multiplier, jitter
+        )
     }
 
     /// The upper bound of delays that servers request, so that no response can delay a write for years.
@@ -137,6 +152,7 @@ public struct OutboxRetry: Sendable, Hashable {
             return max(delay(after: failures, random: random), min(requested, longestRequestedDelay))
         }
         return .backoff(
-            after: failures - 1, from: initialDelay, atMost: maximumDelay, multiplier: multiplier, jitter: jitter, random: random)
+            after: failures - 1, from: initialDelay, atMost: maximumDelay, multiplier: multiplier, jitter: jitter,
+            random: random)
     }
 }

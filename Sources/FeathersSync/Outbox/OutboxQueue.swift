@@ -3,8 +3,8 @@ import Foundation
 
 /// The rules for which write of an outbox is sent when. Independent of files and services.
 ///
-/// The writes of one lane are sent one after the other. Lanes are sent concurrently, up to a limit. A write that waits for a decision blocks only its
-/// own lane.
+/// The writes of one lane are sent one after the other. Lanes are sent concurrently, up to a limit. A write that waits
+/// for a decision blocks only its own lane.
 struct OutboxQueue: Sendable {
     /// The progress of a write.
     enum Stage: Sendable, Equatable {
@@ -31,11 +31,13 @@ struct OutboxQueue: Sendable {
         var mayHaveExecuted = false
         var failure: OutboxFailure?
         let number: Int
-        /// The signed-out writes to the record that became a user's when this one was sent for that user, this one included.
+        /// The signed-out writes to the record that became a user's when this one was sent for that user, this one
+        /// included.
         var claimed: [UUID] = []
     }
 
-    /// The writes to a record that belong to one user, or to none. Two users' writes wait for different sign-ins, so they cannot share a lane.
+    /// The writes to a record that belong to one user, or to none. Two users' writes wait for different sign-ins, so
+    /// they cannot share a lane.
     struct Lane: Sendable, Hashable {
         let name: String
         let identity: Identity?
@@ -188,7 +190,9 @@ struct OutboxQueue: Sendable {
     /// Returns the write of a record that can be sent now, if there is one.
     private func nextWrite(of name: String) -> UUID? {
         let writes = firstWrites(of: name)
-        guard let first = writes.first, first.stage == .waiting, !writes.contains(where: \.stage.isSending) else { return nil }
+        guard let first = writes.first, first.stage == .waiting, !writes.contains(where: \.stage.isSending) else {
+            return nil
+        }
         return first.write.id
     }
 
@@ -201,11 +205,14 @@ struct OutboxQueue: Sendable {
 // MARK: - Signed-out writes
 
 extension OutboxQueue {
-    /// Gives a signed-out write that is about to be sent, and those to its record that follow, to the signed-in user. If the response is lost, no
-    /// other user may repeat it: a server that recognizes the key responds with the record as it was for this user.
+    /// Gives a signed-out write that is about to be sent, and those to its record that follow, to the signed-in user.
+    /// If the response is lost, no other user may repeat it: a server that recognizes the key responds with the record
+    /// as it was for this user.
     /// - Returns: The writes that did not belong to a user before.
     private mutating func claim(_ id: UUID) -> [UUID] {
-        guard let identity, let lane = items[id]?.write.ownLane, lane.identity == nil, let ids = lanes[lane] else { return [] }
+        guard let identity, let lane = items[id]?.write.ownLane, lane.identity == nil, let ids = lanes[lane] else {
+            return []
+        }
         give(ids, to: identity)
         return ids
     }
@@ -261,7 +268,8 @@ extension OutboxQueue {
 
     /// The last write of a lane, if it is a patch for which no attempt has begun.
     func lastUnsentPatch(in lane: Lane) -> OutboxWrite? {
-        guard let item = lanes[lane]?.last.flatMap({ items[$0] }), item.stage == .waiting, item.attempts == 0, !item.mayHaveExecuted,
+        guard let item = lanes[lane]?.last.flatMap({ items[$0] }), item.stage == .waiting, item.attempts == 0,
+            !item.mayHaveExecuted,
             item.failure == nil, item.write.method == .patch, item.write.data?.object != nil
         else { return nil }
         return item.write
@@ -337,12 +345,14 @@ extension OutboxQueue {
 
 extension OutboxQueue {
     /// Records that a decision was made and is being stored. The write is not sent meanwhile.
-    /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is being sent.
+    /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is
+    ///   being sent.
     mutating func decisionBegan(_ id: UUID) throws(FeathersError) {
         guard let item = items[id] else { throw FeathersError(notInOutbox: id) }
         switch item.stage {
         case .sending, .deciding:
-            throw FeathersError(.conflict, "The write '\(id.text)' is being sent: decide after the attempt", execution: .neverSent)
+            throw FeathersError(
+                .conflict, "The write '\(id.text)' is being sent: decide after the attempt", execution: .neverSent)
         case .waiting, .retrying: items[id]?.stage = .deciding(failed: false)
         case .failed: items[id]?.stage = .deciding(failed: true)
         }

@@ -47,13 +47,17 @@ struct OutboxSender: Sendable {
         let now = outbox.timebase.now
         return outbox.withState { state in
             let (failures, items) = (state.queue.takeUnasked(), state.queue.takeSendable(at: now))
-            for item in items { state.publish(.sending(item.write.id, isRepeated: item.mayHaveExecuted), at: item.write.path) }
+            for item in items {
+                state.publish(.sending(item.write.id, isRepeated: item.mayHaveExecuted), at: item.write.path)
+            }
             return (failures, items)
         }
     }
 
     private func followConnection() async {
-        for await status in app.connectionStatusUpdates() { outbox.change { $0.queue.gate.isConnected = status.isConnected } }
+        for await status in app.connectionStatusUpdates() {
+            outbox.change { $0.queue.gate.isConnected = status.isConnected }
+        }
     }
 
     private func ask(about failure: OutboxFailure) async {
@@ -82,7 +86,8 @@ extension OutboxSender {
         guard let id = write.recordID else { return nil }
         var params = Params(route: write.route, timeout: outbox.options.attemptTimeout)
         params.readsFromServer = true
-        return try? await response(to: ServiceRequest(path: write.path, method: .get, id: id, params: params), for: write)
+        return try? await response(
+            to: ServiceRequest(path: write.path, method: .get, id: id, params: params), for: write)
     }
 }
 
@@ -111,31 +116,37 @@ extension OutboxSender {
             try Task.checkCancellation()
         } catch {
             if !(error is CancellationError) {
-                app.diagnostics.log(.error, .outbox, "Nothing is sent because the outbox file cannot be written", error: error)
+                app.diagnostics.log(
+                    .error, .outbox, "Nothing is sent because the outbox file cannot be written", error: error)
             }
             let notBegun = FeathersError(.unavailable, "The attempt did not begin", execution: .neverSent)
             return await putOff(item, SendVerdict(notBegun, isKeyed: isKeyed))
         }
         switch await attempt(item, service) {
         case .succeeded(let result):
-            // The write is complete even if that cannot be recorded: a later process sends it again with its key, or asks for a decision.
+            // The write is complete even if that cannot be recorded: a later process sends it again with its key, or
+            // asks for a decision.
             let executed = outbox.stored(result, of: item.write, for: app.currentSender)
             try? await journal.append(outbox.ending(item.write, result, storedAs: executed), isOwed: true)
             outbox.finish(id, with: result, storedAs: executed)?.resolve(result.value)
         case .failed(let error):
             let verdict = SendVerdict(error, isKeyed: isKeyed)
             app.diagnostics.log(
-                .notice, .outbox, "'\(item.write.method)' of service '\(item.write.path)' failed", [.attempt: .integer(item.attempts)],
+                .notice, .outbox, "'\(item.write.method)' of service '\(item.write.path)' failed",
+                [.attempt: .integer(item.attempts)],
                 error: error)
             guard case .ask(let reason) = verdict.course else { return await putOff(item, verdict) }
             let mayHaveExecuted = item.mayHaveExecuted || verdict.mayHaveExecuted
-            var failure = OutboxFailure(write: item.write, reason: reason, error: error.stored(), mayHaveExecuted: mayHaveExecuted)
+            var failure = OutboxFailure(
+                write: item.write, reason: reason, error: error.stored(), mayHaveExecuted: mayHaveExecuted)
             do {
                 try await journal.append(JournalRecord(failure))
             } catch {
-                // There may be room for the failure without its details. If it cannot be recorded at all, the outcome is unknown after a restart.
+                // There may be room for the failure without its details. If it cannot be recorded at all, the outcome
+                // is unknown after a restart.
                 failure = OutboxFailure(
-                    write: item.write, reason: reason, error: failure.error.stored(details: 0), mayHaveExecuted: mayHaveExecuted)
+                    write: item.write, reason: reason, error: failure.error.stored(details: 0),
+                    mayHaveExecuted: mayHaveExecuted)
                 try? await journal.append(JournalRecord(failure))
             }
             outbox.change { state in
@@ -175,7 +186,8 @@ extension OutboxSender {
                 try await respond(
                     to: service.request(
                         for: item.write, timeout: outbox.options.attemptTimeout,
-                        carriesFields: app.connectionStatus == nil || app.isRegistered(item.write.path)), for: item.write))
+                        carriesFields: app.connectionStatus == nil || app.isRegistered(item.write.path)),
+                    for: item.write))
         } catch let error as FeathersError {
             if let record = await recordMade(by: item, service, refusedWith: error) { return .succeeded(record) }
             return .failed(error)
@@ -184,20 +196,25 @@ extension OutboxSender {
         } catch {
             // A hook's own error, or a cancellation from elsewhere, says nothing about the call's outcome.
             return .failed(
-                FeathersError(.generalError, "The call failed with '\(type(of: error))'", execution: .mayHaveExecuted, cause: error))
+                FeathersError(
+                    .generalError, "The call failed with '\(type(of: error))'", execution: .mayHaveExecuted,
+                    cause: error))
         }
     }
 
-    /// Returns the record that an earlier attempt at a `create` made, if a repetition is refused because its id is taken.
+    /// Returns the record that an earlier attempt at a `create` made, if a repetition is refused because its id is
+    /// taken.
     private func recordMade(
         by item: OutboxQueue.Item, _ service: OutboxServiceOptions, refusedWith error: FeathersError
     ) async -> ServerResult? {
         let write = item.write
-        guard item.mayHaveExecuted, write.method == .create, error.execution == .answered, [.conflict, .badRequest].contains(error.code),
+        guard item.mayHaveExecuted, write.method == .create, error.execution == .answered,
+            [.conflict, .badRequest].contains(error.code),
             let property = service.recordIDProperty, let id = write.data?[property].flatMap({ ServiceID($0) })
         else { return nil }
         let params = Params(route: write.route, timeout: outbox.options.attemptTimeout)
-        return try? await respond(to: ServiceRequest(path: write.path, method: .get, id: id, params: params), for: write)
+        return try? await respond(
+            to: ServiceRequest(path: write.path, method: .get, id: id, params: params), for: write)
     }
 
     private func respond(to request: ServiceRequest, for write: OutboxWrite) async throws -> ServerResult {
@@ -210,7 +227,8 @@ extension OutboxSender {
         var request = request
         let sender = app.currentSender
         guard write.identity == sender.identity else { throw FeathersError.senderChanged(request) }
-        // If the user changes before the request is sent, the call fails: a signed-out write must not be sent as a user unnoticed.
+        // If the user changes before the request is sent, the call fails: a signed-out write must not be sent as a user
+        // unnoticed.
         request.sender = sender
         request.isQueuedWrite = true
         return try await app.service(request.path).respond(to: request)

@@ -20,8 +20,8 @@ public struct OutboxState: Sendable {
 
     /// What the outbox does or waits for.
     public let activity: Activity
-    /// The pending writes of the signed-in user and those made while signed out, in the order they were queued. The writes of other users wait until
-    /// they sign in again.
+    /// The pending writes of the signed-in user and those made while signed out, in the order they were queued. The
+    /// writes of other users wait until they sign in again.
     public let entries: [OutboxEntry]
 
     /// - Parameters:
@@ -31,7 +31,9 @@ public struct OutboxState: Sendable {
         let date = Date.current
         let gate = queue.gate
         activity =
-            if !gate.isStarted { .stopped } else if !gate.isConnected { .offline } else if gate.needsSignIn { .waitingForSignIn } else {
+            if !gate.isStarted { .stopped } else if !gate.isConnected { .offline } else if gate.needsSignIn {
+                .waitingForSignIn
+            } else {
                 gate.failures > 0 ? .unreachable : .active
             }
         entries = queue.writes(of: identity).map { item in
@@ -43,7 +45,8 @@ public struct OutboxState: Sendable {
                 case .failed: .awaitingDecision
                 case .deciding(let failed): failed ? .awaitingDecision : .waiting
                 }
-            let next: Date? = if case .retrying(let moment) = item.stage { date + (moment - now) / .seconds(1) } else { nil }
+            let next: Date? =
+                if case .retrying(let moment) = item.stage { date + (moment - now) / .seconds(1) } else { nil }
             return OutboxEntry(
                 write: item.write, status: status, attempts: item.attempts, nextAttempt: next, failure: item.failure)
         }

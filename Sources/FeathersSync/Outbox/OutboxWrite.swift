@@ -6,13 +6,15 @@ public import Foundation
 public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// The id of the write while it is in the outbox.
     public let id: UUID
-    /// The key by which a server recognizes a repetition. It stays the same for every attempt, unless the write's data is replaced.
+    /// The key by which a server recognizes a repetition. It stays the same for every attempt, unless the write's data
+    /// is replaced.
     package internal(set) var key: UUID
     /// The service's path, with its placeholders (`:userId`).
     public let path: String
     /// The method to call.
     public let method: ServiceMethod
-    /// The record's id; nil for `create` and custom methods. A provisional id is replaced once the server has assigned one.
+    /// The record's id; nil for `create` and custom methods. A provisional id is replaced once the server has assigned
+    /// one.
     public internal(set) var recordID: ServiceID?
     /// The data of the call.
     public internal(set) var data: JSONValue?
@@ -22,8 +24,8 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public let route: [String: String]
     /// When the write was queued.
     public let date: Date
-    /// The user to whom the write belongs. It is sent only for this user. Nil if it was queued while signed out, until it may have been executed for a
-    /// user.
+    /// The user to whom the write belongs. It is sent only for this user. Nil if it was queued while signed out, until
+    /// it may have been executed for a user.
     public internal(set) var identity: Identity?
     /// The record on which the write was made, as the server last reported it; nil if no live query contained it.
     public internal(set) var base: JSONValue?
@@ -45,7 +47,8 @@ public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
     public var id: UUID { write.id }
 
     /// Waits for the server's response, which can take days.
-    /// - Throws: The failure the write was discarded with, or `CancellationError` if cancelled, which leaves the write in the outbox.
+    /// - Throws: The failure the write was discarded with, or `CancellationError` if cancelled, which leaves the write
+    ///   in the outbox.
     public func result() async throws -> Value { try read(await outcome.value()) }
 
     /// Returns the same write with another function that reads its result.
@@ -70,7 +73,8 @@ public struct OutboxFailure: Sendable {
     public internal(set) var write: OutboxWrite
     /// The reason why the outbox needs a decision.
     public let reason: Reason
-    /// The error of the last attempt. `errors`, `data` and `response` are stored if they take at most 64 KiB; the message names what is omitted.
+    /// The error of the last attempt. `errors`, `data` and `response` are stored if they take at most 64 KiB; the
+    /// message names what is omitted.
     public let error: FeathersError
     /// Whether any attempt may have been executed.
     public let mayHaveExecuted: Bool
@@ -93,7 +97,8 @@ extension OutboxFailure: Equatable {
     init(interrupted write: OutboxWrite) {
         self.init(
             write: write, reason: .unknown,
-            error: FeathersError(.unavailable, "The app ended before the response", execution: .mayHaveExecuted), mayHaveExecuted: true)
+            error: FeathersError(.unavailable, "The app ended before the response", execution: .mayHaveExecuted),
+            mayHaveExecuted: true)
     }
 }
 
@@ -105,15 +110,18 @@ public enum OutboxDecision: Sendable, Hashable {
     case retry
     /// Sends the write with other data and a new key, at the same position in its lane.
     case replace(JSONValue)
-    /// After a conflict, sends the properties that the write has changed, together with the server's values of the others, with a new key.
+    /// After a conflict, sends the properties that the write has changed, together with the server's values of the
+    /// others, with a new key.
     ///
-    /// A property is changed if its value differs from ``OutboxFailure/base``. If the server has changed it too, the write's value is used.
+    /// A property is changed if its value differs from ``OutboxFailure/base``. If the server has changed it too, the
+    /// write's value is used.
     case merge
 }
 
 extension JSONValue {
     /// Merges this data of a write, made on `base`, with the server's record, by property.
-    /// - Parameter isWhole: Whether the data replaces the record, as in `update`, so that properties of the server's that it lacks must be added.
+    /// - Parameter isWhole: Whether the data replaces the record, as in `update`, so that properties of the server's
+    ///   that it lacks must be added.
     func merged(since base: JSONValue?, with server: JSONValue, isWhole: Bool) -> JSONValue {
         guard case .object(var merged) = self, let theirs = server.object else { return self }
         let base = base?.object ?? [:]

@@ -13,7 +13,8 @@ struct ProvisionalRecords: Sendable {
     }
 
     private var pending: [String: Known] = [:]
-    /// The records whose creation has been executed or discarded. Screens show their provisional ids for a short time only.
+    /// The records whose creation has been executed or discarded. Screens show their provisional ids for a short time
+    /// only.
     private var settled = RecentValues<Known>(limit: 10_000)
 
     /// The record that is known by an id: by the provisional one as text or as a number, or by the server's.
@@ -28,18 +29,21 @@ struct ProvisionalRecords: Sendable {
             let known = Known(id: .string(text), lane: write.lane, identity: write.identity)
             for key in keys(of: text, write) { pending[key] = known }
         }
-        // An earlier process queued the write when the record's id was provisional. Later writes to the record must not overtake it.
+        // An earlier process queued the write when the record's id was provisional. Later writes to the record must not
+        // overtake it.
         guard let id = write.recordID, !write.lane.hasSuffix("#\(id)") else { return }
         let key = TaggedRecord.key(id, write.path, write.route)
         if let known = self[key], known.identity == write.identity { return }
         settled.add([key: Known(id: id, lane: write.lane, identity: write.identity)])
     }
 
-    /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones, without those it kept.
+    /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones,
+    /// without those it kept.
     func made(by write: OutboxWrite, _ result: JSONValue) -> [String: ServiceID] {
         let records = result.array ?? [result]
         var made: [String: ServiceID] = [:]
-        for (text, record) in zip(write.provisionalKeys, records) where self[.string(text), write.path, write.route] != nil {
+        for (text, record) in zip(write.provisionalKeys, records)
+        where self[.string(text), write.path, write.route] != nil {
             let id = write.idProperty.map { record[$0] } ?? record["id"] ?? record["_id"]
             guard let id = id.flatMap({ ServiceID($0) }), id.description != text else { continue }
             made[text] = id
@@ -69,8 +73,8 @@ struct ProvisionalRecords: Sendable {
     }
 }
 
-/// The writes to records whose ids are text, by that id, which may be a provisional one. Without it, every `create` that is executed would search
-/// all pending writes.
+/// The writes to records whose ids are text, by that id, which may be a provisional one. Without it, every `create`
+/// that is executed would search all pending writes.
 struct FollowingWrites: Sendable {
     private var writes: [String: [UUID]] = [:]
 
@@ -122,9 +126,12 @@ extension Outbox.State {
         publish(.queued(write, number: number), at: write.path)
     }
 
-    /// Records a failed attempt that needs no decision. The user who is signed in now may see the signed-out writes that were sent for another one.
+    /// Records a failed attempt that needs no decision. The user who is signed in now may see the signed-out writes
+    /// that were sent for another one.
     mutating func putOff(_ id: UUID, _ verdict: SendVerdict, at now: Duration) -> Duration? {
-        let hidden = (queue.items[id]?.claimed ?? []).filter { queue.items[$0]?.write.belongs(to: queue.identity) == false }
+        let hidden = (queue.items[id]?.claimed ?? []).filter {
+            queue.items[$0]?.write.belongs(to: queue.identity) == false
+        }
         let moment = queue.putOff(id, verdict, at: now, random: Double.random(in: 0..<1))
         for item in hidden.compactMap({ queue.items[$0] }) where item.write.belongs(to: queue.identity) {
             publish(.queued(item.write, number: item.number), at: item.write.path)
@@ -145,7 +152,9 @@ extension Outbox.State {
     /// Returns how a record is known that a queued write creates, or has created.
     func known(_ id: ServiceID, at path: String, _ route: [String: String]) -> ProvisionalRecords.Known? {
         if let known = provisional[id, path, route] { return known }
-        return feeds.provisionalKey(of: id.description, at: path, route).flatMap { provisional[.string($0), path, route] }
+        return feeds.provisionalKey(of: id.description, at: path, route).flatMap {
+            provisional[.string($0), path, route]
+        }
     }
 
     /// Shows the writes of the signed-in user in all live queries.
@@ -156,5 +165,7 @@ extension Outbox.State {
         }
     }
 
-    fileprivate func liveWrites(at path: String) -> [OutboxQueue.Item] { queue.writes(of: queue.identity).filter { $0.write.path == path } }
+    fileprivate func liveWrites(at path: String) -> [OutboxQueue.Item] {
+        queue.writes(of: queue.identity).filter { $0.write.path == path }
+    }
 }

@@ -35,7 +35,8 @@ struct SendVerdict: Sendable, Equatable {
             case 429: (course, mayHaveExecuted) = (.retry(after: error.requestedDelay), false)
             case 409, 412: (course, mayHaveExecuted) = (.ask(.conflict), false)
             case 501: (course, mayHaveExecuted) = (.ask(.rejected), false)
-            case 408, 500...: (course, mayHaveExecuted) = (isKeyed ? .retry(after: error.requestedDelay) : .ask(.unknown), true)
+            case 408, 500...:
+                (course, mayHaveExecuted) = (isKeyed ? .retry(after: error.requestedDelay) : .ask(.unknown), true)
             case 400..<500: (course, mayHaveExecuted) = (.ask(.rejected), false)
             default: (course, mayHaveExecuted) = (.ask(.unknown), true)
             }

@@ -1,6 +1,7 @@
 import FeathersCore
 
-/// A record that `get` has brought with an entity tag, so that a write made on it fails if the record has changed (`If-Match`).
+/// A record that `get` has brought with an entity tag, so that a write made on it fails if the record has changed
+/// (`If-Match`).
 ///
 /// The tag of a list belongs to the list, not to its records.
 struct TaggedRecord: Sendable {
@@ -59,7 +60,9 @@ private struct TaggingResponder: Responder {
         let sender = site.sender(of: request)
         let response = try await next.respond(to: request)
         // A selection is not the record, and another user's record is not the outbox's.
-        guard !request.isForAnotherUser(in: site.app), let key, let tag = response[EntityTag.self], request.params.query.isEmpty else {
+        guard !request.isForAnotherUser(in: site.app), let key, let tag = response[EntityTag.self],
+            request.params.query.isEmpty
+        else {
             return response
         }
         let tagged = TaggedRecord(record: response.result, tag: tag, identity: sender?.identity)

@@ -13,7 +13,8 @@ extension StubConnection {
                 try await clock.run(
                     atMost: request.params.timeout ?? callTimeout,
                     orThrow: arrived.withLock { $0 } == nil
-                        ? FeathersError(.timeout, "No connection was opened in time", execution: .neverSent) : FeathersError.unansweredStub
+                        ? FeathersError(.timeout, "No connection was opened in time", execution: .neverSent)
+                        : FeathersError.unansweredStub
                 ) {
                     let arrival = try await self.arrive(request)
                     arrived.withLock { $0 = arrival.taken.number }
@@ -53,7 +54,8 @@ extension StubConnection {
     }
 
     private func release(
-        over link: Int, where isMatch: @Sendable (StubLine.WaitingCall) -> Bool, onceEmpty: @Sendable (inout StubLine) -> Void
+        over link: Int, where isMatch: @Sendable (StubLine.WaitingCall) -> Bool,
+        onceEmpty: @Sendable (inout StubLine) -> Void
     ) -> Bool {
         while true {
             let batch: [StubLine.WaitingCall]? = line.update { line in
@@ -111,8 +113,10 @@ extension StubConnection {
         return arrival
     }
 
-    /// Records a call as arrived, unless its user has changed. Serial, as on a wire: a call that a log-out has not stopped arrives before it.
-    private func take(_ request: ServiceRequest, over link: Int) throws -> StubRegistry<ServiceRequest, JSONValue>.Taken {
+    /// Records a call as arrived, unless its user has changed. Serial, as on a wire: a call that a log-out has not
+    /// stopped arrives before it.
+    private func take(_ request: ServiceRequest, over link: Int) throws -> StubRegistry<ServiceRequest, JSONValue>.Taken
+    {
         // Recursive, because a stub may drop the connection or emit events.
         try arriving.withLock {
             try request.checkSender()

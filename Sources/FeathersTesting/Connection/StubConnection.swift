@@ -18,7 +18,11 @@ final class StubConnection: ConnectionClient {
     init(
         registry: StubRegistry<ServiceRequest, JSONValue>, callTimeout: Duration?, clock: any Clock<Duration>,
         pushes: @escaping @Sendable (StubRegistry<ServiceRequest, JSONValue>.Taken) -> Bool
-    ) { (self.registry, self.callTimeout, self.clock, self.pushes) = (registry, callTimeout, RelativeClock(clock), pushes) }
+    ) {
+        (self.registry, self.callTimeout, self.clock, self.pushes) = (
+            registry, callTimeout, RelativeClock(clock), pushes
+        )
+    }
 
     func start() -> (isFirst: Bool, opened: @Sendable () async throws -> Void) {
         let (isFirst, stood, ended) = line.update { line in
@@ -68,7 +72,8 @@ final class StubConnection: ConnectionClient {
             if !isWanted, isFirst || end.isFinal { return end }
             isRepeated = true
             failures = (line.current.standingCount > stood ? 0 : failures) + 1
-            line.update { [failures] in $0.statuses.append(.waiting(attempt: failures, delay: .zero, after: end.reason)) }
+            line.update { [failures] in $0.statuses.append(.waiting(attempt: failures, delay: .zero, after: end.reason))
+            }
             // Cancellation is handled at the start of the loop.
             if !isFirst { try? await line.wait { $0.isStopping || $0.isAccepting } }
         }
@@ -86,7 +91,9 @@ final class StubConnection: ConnectionClient {
     }
 
     /// Runs a plugin's function until the connection is told to stop.
-    private func unlessStopped<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    private func unlessStopped<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws
+        -> Value
+    {
         try await racing(body) {
             try await self.line.wait(until: \.isStopping)
             return .failure(CancellationError())
@@ -102,7 +109,9 @@ final class StubConnection: ConnectionClient {
                 for setup in setups {
                     // A field set by an earlier plugin takes precedence.
                     for (name, value) in try await setup.headers()
-                    where !headers.keys.contains(where: { $0.lowercased() == name.lowercased() }) { headers[name] = value }
+                    where !headers.keys.contains(where: { $0.lowercased() == name.lowercased() }) {
+                        headers[name] = value
+                    }
                 }
                 return headers
             }
@@ -114,7 +123,8 @@ final class StubConnection: ConnectionClient {
             return StubLineEnd(.clientDisconnect)
         } catch {
             let message = "The connection's headers could not be created (\(type(of: error)))"
-            return StubLineEnd(.transportError(message), FeathersError(.unavailable, message, execution: .neverSent, cause: error))
+            return StubLineEnd(
+                .transportError(message), FeathersError(.unavailable, message, execution: .neverSent, cause: error))
         }
     }
 

@@ -1,6 +1,7 @@
 import FeathersCore
 
-/// The state of a stub transport's connection: whether it is wanted, whether the server is available, and which calls wait for it.
+/// The state of a stub transport's connection: whether it is wanted, whether the server is available, and which calls
+/// wait for it.
 struct StubLine: Sendable {
     enum Server: Sendable {
         /// Accepts connections; `recovered` is true if the next one replays missed events.
@@ -19,7 +20,8 @@ struct StubLine: Sendable {
     struct WaitingCall: Sendable {
         let id: Int
         let request: ServiceRequest
-        /// Whether the call signs in or logs out. It does not wait for plugins to prepare the connection, because they may wait for it.
+        /// Whether the call signs in or logs out. It does not wait for plugins to prepare the connection, because they
+        /// may wait for it.
         let isSession: Bool
     }
 
@@ -43,7 +45,8 @@ struct StubLine: Sendable {
     var isRetired = false
     /// Whether the next connection takes the place of one whose user has left, so that nothing is recovered.
     var isReplaced = false
-    /// The number of connections accepted, of connections opened for calls, and of attempts or connections that have ended.
+    /// The number of connections accepted, of connections opened for calls, and of attempts or connections that have
+    /// ended.
     var (linkCount, standingCount, endCount) = (0, 0, 0)
     /// The end of the last connection or attempt.
     var end = StubLineEnd(.clientDisconnect)
@@ -98,7 +101,9 @@ extension StubLine {
         switch server {
         case .away: return .failed(StubLineEnd(.transportError("The server is unavailable")))
         case .refusing(let error, let attempts):
-            if let attempts { server = attempts > 1 ? .refusing(error, attempts: attempts - 1) : .accepting(recovered: false) }
+            if let attempts {
+                server = attempts > 1 ? .refusing(error, attempts: attempts - 1) : .accepting(recovered: false)
+            }
             return .failed(StubLineEnd(.refused(error.message), error))
         case .accepting(let recovered):
             server = .accepting(recovered: false)

@@ -38,7 +38,8 @@ extension StubSelector where Request == HTTPRequest {
     /// Returns a selector for requests to a location, with a method, or both.
     static func requests(to location: String?, _ method: String?) -> StubSelector {
         let place = location.map { HTTPLocation($0) }
-        return StubSelector(identity: [place?.identity, method], rank: (place?.rank ?? 0) + (method == nil ? 0 : 1)) { request in
+        return StubSelector(identity: [place?.identity, method], rank: (place?.rank ?? 0) + (method == nil ? 0 : 1)) {
+            request in
             (method == nil || method == request.method) && (place?.matches(request.url) ?? true)
         }
     }

@@ -21,12 +21,17 @@ extension Stub where Request == HTTPRequest, Response == HTTPResponse {
         Self { try .answer(to: $0, status, headers, type: Self.jsonType) { try json.serialized() } }
     }
 
-    /// Responds with a model as JSON, like ``json(_:status:headers:)``. A model that cannot be encoded makes the request fail.
+    /// Responds with a model as JSON, like ``json(_:status:headers:)``. A model that cannot be encoded makes the
+    /// request fail.
     public static func encoding(
-        _ model: some Encodable & Sendable, coding: CodingOptions = CodingOptions(), status: Int = 200, headers: [String: String] = [:]
-    ) -> Self { Self { try .answer(to: $0, status, headers, type: Self.jsonType) { try coding.encode(model).serialized() } } }
+        _ model: some Encodable & Sendable, coding: CodingOptions = CodingOptions(), status: Int = 200,
+        headers: [String: String] = [:]
+    ) -> Self {
+        Self { try .answer(to: $0, status, headers, type: Self.jsonType) { try coding.encode(model).serialized() } }
+    }
 
-    /// Responds with the contents of a file, read for every request; as `application/json` if its filename extension says so.
+    /// Responds with the contents of a file, read for every request; as `application/json` if its filename extension
+    /// says so.
     ///
     /// If the file does not exist, the request fails with an error that names it.
     public static func file(_ url: URL, status: Int = 200, headers: [String: String] = [:]) -> Self {
@@ -46,7 +51,8 @@ extension Stub where Request == HTTPRequest, Response == HTTPResponse {
     static var strict: Self {
         Self { request in
             throw HTTPClientError(
-                .other, "No stub for \(request.method) \(request.url.path())", host: request.url.hostAndPort, delivery: .neverSent)
+                .other, "No stub for \(request.method) \(request.url.path())", host: request.url.hostAndPort,
+                delivery: .neverSent)
         }
     }
 
@@ -58,7 +64,9 @@ extension HTTPResponse {
         to request: HTTPRequest, _ status: Int, _ headers: [String: String], type: String?, _ body: () throws -> [UInt8]
     ) rethrows -> HTTPResponse {
         var fields = headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-        if let type, !fields.contains(where: { $0.name.lowercased() == "content-type" }) { fields.append(("Content-Type", type)) }
+        if let type, !fields.contains(where: { $0.name.lowercased() == "content-type" }) {
+            fields.append(("Content-Type", type))
+        }
         return HTTPResponse(status: status, headers: HTTPHeaders(received: fields), body: try body(), url: request.url)
     }
 }
@@ -66,7 +74,8 @@ extension HTTPResponse {
 extension StubHost where Request == HTTPRequest, Response == HTTPResponse {
     /// Registers a stub for requests with a method, or for requests with any method that has no stub of its own.
     ///
-    /// The location is a percent-encoded path (`/messages`) or URL (`https://example.com/messages`). Without a query, it matches any query.
+    /// The location is a percent-encoded path (`/messages`) or URL (`https://example.com/messages`). Without a query,
+    /// it matches any query.
     @discardableResult
     public func stub(_ location: String, _ method: String? = nil, with stub: HTTPStub) -> StubRegistration {
         registry.change { $0.add(stub, for: .requests(to: location, method)) }

@@ -24,13 +24,18 @@ public final class StubHTTPClient: HTTPClient, StubHost, SecretHiding {
         self.clock = RelativeClock(clock)
     }
 
-    /// Creates a strict stub: a request without a registered stub fails with an `HTTPClientError` that names the method and path.
+    /// Creates a strict stub: a request without a registered stub fails with an `HTTPClientError` that names the method
+    /// and path.
     /// - Parameter clock: The clock for the timeouts of requests.
-    public convenience init(clock: any Clock<Duration> = ContinuousClock()) { self.init(fallback: .strict, clock: clock) }
+    public convenience init(clock: any Clock<Duration> = ContinuousClock()) {
+        self.init(fallback: .strict, clock: clock)
+    }
 
-    /// Creates a stub that responds with the result of `respond` unless a stub is registered. An error that it throws fails the request.
+    /// Creates a stub that responds with the result of `respond` unless a stub is registered. An error that it throws
+    /// fails the request.
     public convenience init(
-        clock: any Clock<Duration> = ContinuousClock(), _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) { self.init(fallback: Stub(respond), clock: clock) }
 
     /// Creates a stub that passes requests without a registered stub on to another client.
@@ -43,8 +48,9 @@ public final class StubHTTPClient: HTTPClient, StubHost, SecretHiding {
         let host = request.url.hostAndPort
         let before = endings.current
         return try await racing {
-            try await self.clock.run(atMost: request.timeout, orThrow: HTTPClientError(.timeout, "No response arrived in time", host: host))
-            {
+            try await self.clock.run(
+                atMost: request.timeout, orThrow: HTTPClientError(.timeout, "No response arrived in time", host: host)
+            ) {
                 try await HTTPRedirect.following(request) { request, _ in try await self.exchange(request) }
             }
         } against: {
@@ -60,7 +66,8 @@ public final class StubHTTPClient: HTTPClient, StubHost, SecretHiding {
             let response = try await work()
             guard response.body.count <= request.maximumResponseBytes else {
                 throw HTTPClientError(
-                    .responseTooLarge, "The response is larger than \(request.maximumResponseBytes) bytes", host: request.url.hostAndPort)
+                    .responseTooLarge, "The response is larger than \(request.maximumResponseBytes) bytes",
+                    host: request.url.hostAndPort)
             }
             return response
         }

@@ -19,12 +19,17 @@ extension Stub where Request == ServiceRequest, Response == JSONValue {
     public static func file(_ url: URL) -> Self { Self { _ in try StubFile(url: url).json() } }
 
     /// Responds with the results of a service.
-    public static func service(_ service: any ServiceProtocol) -> Self { Self { try await service.respond(to: $0).result } }
+    public static func service(_ service: any ServiceProtocol) -> Self {
+        Self { try await service.respond(to: $0).result }
+    }
 
-    /// Responds with the results of services, by path. For any other path, the call fails with ``FeathersError/Code/notFound``.
+    /// Responds with the results of services, by path. For any other path, the call fails with
+    /// ``FeathersError/Code/notFound``.
     static func services(_ services: [String: any ServiceProtocol]) -> Self {
         Self { request in
-            guard let service = services[request.path] else { throw FeathersError(.notFound, "Service '\(request.path)' not found") }
+            guard let service = services[request.path] else {
+                throw FeathersError(.notFound, "Service '\(request.path)' not found")
+            }
             return try await service.respond(to: request).result
         }
     }
@@ -35,7 +40,8 @@ extension Stub where Request == ServiceRequest, Response == JSONValue {
     /// Refuses calls without a registered stub.
     static var strict: Self {
         Self { request in
-            throw FeathersError(.notImplemented, "No stub for '\(request.method)' of service '\(request.path)'", execution: .neverSent)
+            throw FeathersError(
+                .notImplemented, "No stub for '\(request.method)' of service '\(request.path)'", execution: .neverSent)
         }
     }
 }
@@ -43,7 +49,8 @@ extension Stub where Request == ServiceRequest, Response == JSONValue {
 extension StubSelector where Request == ServiceRequest {
     /// Returns a selector for calls of a service, of a method, or both.
     static func calls(of path: String?, _ method: ServiceMethod?) -> StubSelector {
-        StubSelector(identity: [path, method?.rawValue], rank: (path == nil ? 0 : 2) + (method == nil ? 0 : 1)) { request in
+        StubSelector(identity: [path, method?.rawValue], rank: (path == nil ? 0 : 2) + (method == nil ? 0 : 1)) {
+            request in
             (path == nil || path == request.path) && (method == nil || method == request.method)
         }
     }

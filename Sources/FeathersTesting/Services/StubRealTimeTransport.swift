@@ -1,7 +1,8 @@
 public import FeathersCore
 public import FeathersSupport
 
-/// A real-time transport without a server, which responds with stubs, pushes events, and drops its connection on request.
+/// A real-time transport without a server, which responds with stubs, pushes events, and drops its connection on
+/// request.
 ///
 /// ```swift
 /// let transport = StubRealTimeTransport()
@@ -13,9 +14,10 @@ public import FeathersSupport
 /// transport.restore()
 /// ```
 ///
-/// It behaves like a Socket.IO connection: calls wait in order until plugins have prepared a connection, calls in flight fail when it is lost,
-/// and a reopened connection begins with a gap. After a successful `create`, `update`, `patch`, or `remove`, the server pushes the event, unless
-/// you turn that off. The test decides when the connection returns; there is no backoff.
+/// It behaves like a Socket.IO connection: calls wait in order until plugins have prepared a connection, calls in
+/// flight fail when it is lost, and a reopened connection begins with a gap. After a successful `create`, `update`,
+/// `patch`, or `remove`, the server pushes the event, unless you turn that off. The test decides when the connection
+/// returns; there is no backoff.
 public final class StubRealTimeTransport: RealTimeTransport, StubHost, ConnectionReplacing, SecretHiding {
     public let registry: StubRegistry<ServiceRequest, JSONValue>
     let connection: StubConnection
@@ -36,10 +38,12 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost, Connectio
         self.passedThrough = passedThrough
     }
 
-    /// Creates a strict stub: a call without a registered stub throws `FeathersError.Code.notImplemented`, which names the method and path.
+    /// Creates a strict stub: a call without a registered stub throws `FeathersError.Code.notImplemented`, which names
+    /// the method and path.
     /// - Parameters:
     ///   - pushesEvents: Whether the server pushes events for the changes that calls make, as FeathersJS does.
-    ///   - callTimeout: The maximum duration of a call, including the wait for a connection, unless the call sets its own; nil for no limit.
+    ///   - callTimeout: The maximum duration of a call, including the wait for a connection, unless the call sets its
+    ///     own; nil for no limit.
     ///   - clock: The clock for timeouts.
     public convenience init(
         pushesEvents: Bool = true, callTimeout: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()
@@ -47,8 +51,8 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost, Connectio
         self.init(fallback: .strict, pushesEvents: pushesEvents, callTimeout: callTimeout, clock: clock)
     }
 
-    /// Creates a stub that responds with the results of services, by path, unless a stub is registered. Any other path is
-    /// `FeathersError.Code.notFound`. The other parameters are those of ``init(pushesEvents:callTimeout:clock:)``.
+    /// Creates a stub that responds with the results of services, by path, unless a stub is registered. Any other path
+    /// is `FeathersError.Code.notFound`. The other parameters are those of ``init(pushesEvents:callTimeout:clock:)``.
     public convenience init(
         services: [String: any ServiceProtocol], pushesEvents: Bool = true, callTimeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
@@ -58,8 +62,8 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost, Connectio
 
     /// Creates a stub that passes calls without a registered stub on to another transport.
     ///
-    /// If that is a real-time transport, its events are passed on too, but you must connect it yourself. The other parameters are those of
-    /// ``init(pushesEvents:callTimeout:clock:)``.
+    /// If that is a real-time transport, its events are passed on too, but you must connect it yourself. The other
+    /// parameters are those of ``init(pushesEvents:callTimeout:clock:)``.
     public convenience init(
         passingThrough transport: any Transport, pushesEvents: Bool = true, callTimeout: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
@@ -70,9 +74,10 @@ public final class StubRealTimeTransport: RealTimeTransport, StubHost, Connectio
     }
 
     /// Responds to a call with its stub once the connection is open.
-    /// - Throws: Any error from the stub; ``FeathersError/Code/badRequest`` if the call has credentials of its own in its header fields, which a
-    ///   connection does not carry; ``FeathersError/Code/timeout`` or ``FeathersError/Code/unavailable`` if no response arrived, with an
-    ///   accurate statement of whether the call had arrived; or `CancellationError` if the task is cancelled.
+    /// - Throws: Any error from the stub; ``FeathersError/Code/badRequest`` if the call has credentials of its own in
+    ///   its header fields, which a connection does not carry; ``FeathersError/Code/timeout`` or
+    ///   ``FeathersError/Code/unavailable`` if no response arrived, with an accurate statement of whether the call had
+    ///   arrived; or `CancellationError` if the task is cancelled.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         try request.checkConnectionMayCarry()
         return ServiceResponse(try await connection.call(request))

@@ -25,17 +25,21 @@ public final class StubTransport: Transport, StubHost, SecretHiding {
         self.clock = RelativeClock(clock)
     }
 
-    /// Creates a strict stub: a call without a registered stub throws `FeathersError.Code.notImplemented`, which names the method and path.
+    /// Creates a strict stub: a call without a registered stub throws `FeathersError.Code.notImplemented`, which names
+    /// the method and path.
     /// - Parameter clock: The clock for the timeouts of calls.
-    public convenience init(clock: any Clock<Duration> = ContinuousClock()) { self.init(fallback: .strict, clock: clock) }
+    public convenience init(clock: any Clock<Duration> = ContinuousClock()) {
+        self.init(fallback: .strict, clock: clock)
+    }
 
-    /// Creates a stub that responds with the result of `respond` unless a stub is registered. An error that it throws fails the call.
+    /// Creates a stub that responds with the result of `respond` unless a stub is registered. An error that it throws
+    /// fails the call.
     public convenience init(clock: any Clock<Duration> = ContinuousClock(), _ respond: @escaping Responder) {
         self.init(fallback: Stub(respond), clock: clock)
     }
 
-    /// Creates a stub that responds with the results of services, by path, unless a stub is registered. Any other path is
-    /// `FeathersError.Code.notFound`.
+    /// Creates a stub that responds with the results of services, by path, unless a stub is registered. Any other path
+    /// is `FeathersError.Code.notFound`.
     public convenience init(services: [String: any ServiceProtocol], clock: any Clock<Duration> = ContinuousClock()) {
         self.init(fallback: .services(services), clock: clock)
     }
@@ -46,7 +50,8 @@ public final class StubTransport: Transport, StubHost, SecretHiding {
     }
 
     /// Responds to a call with its stub.
-    /// - Throws: Any error from the stub, or ``FeathersError/Code/timeout`` if the call takes longer than `params.timeout`.
+    /// - Throws: Any error from the stub, or ``FeathersError/Code/timeout`` if the call takes longer than
+    ///   `params.timeout`.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         try Task.checkCancellation()
         let before = endings.current
@@ -67,5 +72,7 @@ public final class StubTransport: Transport, StubHost, SecretHiding {
 
 extension FeathersError {
     /// The error of a call whose response did not arrive in time.
-    static var unansweredStub: FeathersError { FeathersError(.timeout, "No response arrived in time", execution: .mayHaveExecuted) }
+    static var unansweredStub: FeathersError {
+        FeathersError(.timeout, "No response arrived in time", execution: .mayHaveExecuted)
+    }
 }

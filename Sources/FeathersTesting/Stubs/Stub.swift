@@ -14,13 +14,16 @@ public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
     /// The work of a stub for a known call.
     typealias Work = @Sendable () async throws -> Response
 
-    /// Receives a call as it arrives and returns the work for it. Anything that depends on the order of calls is decided here, before any suspension.
+    /// Receives a call as it arrives and returns the work for it. Anything that depends on the order of calls is
+    /// decided here, before any suspension.
     let take: @Sendable (Request) -> Work
 
     init(taking take: @escaping @Sendable (Request) -> Work) { self.take = take }
 
     /// Creates a stub from a function that is called once for every call.
-    public init(_ respond: @escaping @Sendable (Request) async throws -> Response) { take = { request in { try await respond(request) } } }
+    public init(_ respond: @escaping @Sendable (Request) async throws -> Response) {
+        take = { request in { try await respond(request) } }
+    }
 
     /// Fails with an error: a `FeathersError` for a transport, an `HTTPClientError` for an HTTP client.
     public static func error(_ error: any Error) -> Stub { Stub { _ in throw error } }
@@ -35,7 +38,8 @@ public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
         }
     }
 
-    /// Returns the same stub with a delay. Cancelling the call ends the delay. On a ``ManualClock``, the delay takes no real time.
+    /// Returns the same stub with a delay. Cancelling the call ends the delay. On a ``ManualClock``, the delay takes no
+    /// real time.
     public func delayed(by delay: Duration, on clock: any Clock<Duration> = ContinuousClock()) -> Stub {
         Stub(taking: { request in
             let work = take(request)
@@ -48,7 +52,8 @@ public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
 }
 
 extension Stub {
-    /// Responds with each of the stubs in turn, in the order in which the calls arrive, and starts over after the last one.
+    /// Responds with each of the stubs in turn, in the order in which the calls arrive, and starts over after the last
+    /// one.
     public static func cycle(_ stubs: [Stub]) -> Stub {
         guard !stubs.isEmpty else { return .without("The cycle") }
         let calls = Locked(0)
@@ -66,11 +71,15 @@ extension Stub {
         guard !stubs.isEmpty else { return .without("The random choice") }
         guard let seed else { return Stub(taking: { stubs[Int.random(in: stubs.indices)].take($0) }) }
         let generator = Locked(SeededGenerator(seed: seed))
-        return Stub(taking: { request in stubs[generator.withLock { Int.random(in: stubs.indices, using: &$0) }].take(request) })
+        return Stub(taking: { request in
+            stubs[generator.withLock { Int.random(in: stubs.indices, using: &$0) }].take(request)
+        })
     }
 
     /// Responds with the stub that `choice` returns. The function is called once for every call, when the call arrives.
-    public static func choose(_ choice: @escaping @Sendable (Request) -> Stub) -> Stub { Stub(taking: { choice($0).take($0) }) }
+    public static func choose(_ choice: @escaping @Sendable (Request) -> Stub) -> Stub {
+        Stub(taking: { choice($0).take($0) })
+    }
 
     private static func without(_ what: String) -> Stub {
         .error(FeathersError(.generalError, "\(what) has no stubs to respond with", execution: .neverSent))

@@ -12,7 +12,8 @@ struct StubFile: Sendable {
         } catch {
             let exists = FileManager.default.fileExists(atPath: url.path)
             throw FeathersError(
-                .generalError, "The stub file '\(url.path)' \(exists ? "cannot be read" : "does not exist")", execution: .neverSent,
+                .generalError, "The stub file '\(url.path)' \(exists ? "cannot be read" : "does not exist")",
+                execution: .neverSent,
                 cause: error)
         }
     }
@@ -23,7 +24,8 @@ struct StubFile: Sendable {
         do {
             return try JSONValue(parsing: bytes)
         } catch {
-            throw FeathersError(.generalError, "The stub file '\(url.path)' is not JSON: \(error)", execution: .neverSent, cause: error)
+            throw FeathersError(
+                .generalError, "The stub file '\(url.path)' is not JSON: \(error)", execution: .neverSent, cause: error)
         }
     }
 }

@@ -1,7 +1,8 @@
 /// A type that responds with stubs and records what it receives: a stub transport or a stub HTTP client.
 ///
-/// The stub that describes a call most specifically responds: a condition takes precedence over a name, and a name with more parts over one with
-/// fewer. Between equals, the stub registered last responds. Registering a stub for the same name replaces the earlier one.
+/// The stub that describes a call most specifically responds: a condition takes precedence over a name, and a name with
+/// more parts over one with fewer. Between equals, the stub registered last responds. Registering a stub for the same
+/// name replaces the earlier one.
 public protocol StubHost: Sendable {
     /// The type of requests.
     associatedtype Request: Sendable
@@ -17,7 +18,9 @@ extension StubHost {
     ///
     /// Conditions are tried from the latest to the earliest until one is met. Each may be evaluated for every call.
     @discardableResult
-    public func stub(where condition: @escaping @Sendable (Request) -> Bool, with stub: Stub<Request, Response>) -> StubRegistration {
+    public func stub(where condition: @escaping @Sendable (Request) -> Bool, with stub: Stub<Request, Response>)
+        -> StubRegistration
+    {
         registry.change { $0.add(stub, for: .condition(condition)) }
     }
 

@@ -22,7 +22,9 @@ public final class StubRegistry<Request: Sendable, Response: Sendable>: Sendable
     init(fallback: Stub<Request, Response>) { self.fallback = fallback }
 
     var calls: [RecordedCall<Request, Response>] { recorded.current }
-    func change<Result: Sendable>(_ change: (inout StubRules<Request, Response>) -> Result) -> Result { rules.withLock(change) }
+    func change<Result: Sendable>(_ change: (inout StubRules<Request, Response>) -> Result) -> Result {
+        rules.withLock(change)
+    }
 
     /// Records a call and finds its stub. Conditions and choices run here once, outside any lock.
     func take(_ request: Request) -> Taken {
@@ -35,10 +37,14 @@ public final class StubRegistry<Request: Sendable, Response: Sendable>: Sendable
     }
 
     /// Records the outcome of a call.
-    func finish(_ number: Int, _ outcome: Result<Response, any Error>) { recorded.update { $0[number].outcome = outcome } }
+    func finish(_ number: Int, _ outcome: Result<Response, any Error>) {
+        recorded.update { $0[number].outcome = outcome }
+    }
 
     /// Performs the work for a call and records its outcome.
-    func perform(_ taken: Taken, _ run: (@escaping Stub<Request, Response>.Work) async throws -> Response) async throws -> Response {
+    func perform(_ taken: Taken, _ run: (@escaping Stub<Request, Response>.Work) async throws -> Response) async throws
+        -> Response
+    {
         do {
             let response = try await run(taken.work)
             finish(taken.number, .success(response))

@@ -9,11 +9,13 @@ extension Hooks {
     /// await reports.use(hooks: .limiting(to: 1, waiting: 10))
     /// ```
     ///
-    /// For an app, the limit applies to the calls of all services and endpoints together; for a service, to its own. Calls wait after their hooks
-    /// have run, so a call that waits for a sign-in does not count toward the limit. Waiting can be cancelled, and counts toward the call's timeout.
+    /// For an app, the limit applies to the calls of all services and endpoints together; for a service, to its own.
+    /// Calls wait after their hooks have run, so a call that waits for a sign-in does not count toward the limit.
+    /// Waiting can be cancelled, and counts toward the call's timeout.
     ///
-    /// If the queue is full, a call fails with ``FeathersError/Code/tooManyRequests``. If its time ends while it waits, it fails with
-    /// ``FeathersError/Code/timeout``. In both cases, it was never sent, so `retrying` can retry the former.
+    /// If the queue is full, a call fails with ``FeathersError/Code/tooManyRequests``. If its time ends while it waits,
+    /// it fails with ``FeathersError/Code/timeout``. In both cases, it was never sent, so `retrying` can retry the
+    /// former.
     /// - Parameters:
     ///   - limit: The maximum number of calls in flight, at least one.
     ///   - capacity: The maximum number of waiting calls.
@@ -35,7 +37,8 @@ final class CallLimiter: Middleware {
         var lastID = 0
     }
 
-    /// The limiters whose turn the current task holds. A local service's call must not wait for the turn during which it is made.
+    /// The limiters whose turn the current task holds. A local service's call must not wait for the turn during which
+    /// it is made.
     @TaskLocal fileprivate static var held: Set<ObjectIdentifier> = []
 
     let order = MiddlewareOrder.limiting
@@ -96,13 +99,15 @@ final class CallLimiter: Middleware {
     private func isFull(_ request: ServiceRequest) -> FeathersError {
         let reason = "the limits of \(limit) in flight and \(capacity) waiting are reached"
         return FeathersError(
-            .tooManyRequests, "'\(request.method)' on service '\(request.path)' was not sent: \(reason)", execution: .neverSent)
+            .tooManyRequests, "'\(request.method)' on service '\(request.path)' was not sent: \(reason)",
+            execution: .neverSent)
     }
 
     private func tooLate(_ request: ServiceRequest, _ limit: Duration?) -> FeathersError {
         let reason = "the limit of calls in flight is \(self.limit)"
         return FeathersError(
-            .timeout, "'\(request.method)' on service '\(request.path)' was not sent within \(limit ?? .zero): \(reason)",
+            .timeout,
+            "'\(request.method)' on service '\(request.path)' was not sent within \(limit ?? .zero): \(reason)",
             execution: .neverSent)
     }
 }

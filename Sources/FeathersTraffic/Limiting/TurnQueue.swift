@@ -23,7 +23,8 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
     /// The number of waiters.
     var waiting: Int { waiters.count }
 
-    /// Takes a turn if one is free; otherwise, returns whether there is room to wait. A turn is free only if the line is empty.
+    /// Takes a turn if one is free; otherwise, returns whether there is room to wait. A turn is free only if the line
+    /// is empty.
     mutating func enterAtOnce() -> Entry {
         guard running < limit else { return waiters.count < capacity ? .waits : .isFull }
         running += 1

@@ -1,7 +1,8 @@
 public import FeathersCore
 public import FeathersSupport
 
-/// A transport that combines a connection and REST. Routes decide how each call is sent; events arrive over the connection.
+/// A transport that combines a connection and REST. Routes decide how each call is sent; events arrive over the
+/// connection.
 ///
 /// ```swift
 /// let app = FeathersApp(
@@ -10,9 +11,10 @@ public import FeathersSupport
 ///     })
 /// ```
 ///
-/// Both transports use the same server, which sends the events of all changes over the connection, including changes made over REST. While there is
-/// no connection, ``TransportRoutes/fallback`` decides how calls are sent: by default, reads fall back to REST. A call is sent twice only if it is a
-/// read or was never sent. If REST fails too, the call fails with its error.
+/// Both transports use the same server, which sends the events of all changes over the connection, including changes
+/// made over REST. While there is no connection, ``TransportRoutes/fallback`` decides how calls are sent: by default,
+/// reads fall back to REST. A call is sent twice only if it is a read or was never sent. If REST fails too, the call
+/// fails with its error.
 public struct MixedTransport: RealTimeTransport, CompositeTransport {
     private let realTime: any RealTimeTransport
     private let rest: any Transport
@@ -33,12 +35,13 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
 
     public var components: [any Transport] { [realTime, rest] }
 
-    /// Sends a request over the transport of its route, or over REST if there is no connection and the fallback permits it, or if the request
-    /// has a token of its own or header fields.
+    /// Sends a request over the transport of its route, or over REST if there is no connection and the fallback permits
+    /// it, or if the request has a token of its own or header fields.
     /// - Throws: The error of the transport that was used last.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         // A connection carries neither header fields nor another user's token.
-        guard routes.route(of: request) == .realTime, !request.params.travelsByHTTP, request.uncarriedField == nil else {
+        guard routes.route(of: request) == .realTime, !request.params.travelsByHTTP, request.uncarriedField == nil
+        else {
             return try await sendBeside(request)
         }
         if request.params.endsConnection {
@@ -63,7 +66,8 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         do {
             return try await realTime.send(attempt)
         } catch let error as FeathersError
-            where error.code == .unavailable && error.permitsAnotherWay(request) && request.isCurrent && ended == endings.withLock({ $0 })
+            where error.code == .unavailable && error.permitsAnotherWay(request) && request.isCurrent
+            && ended == endings.withLock({ $0 })
         {
             var request = request
             if let start {
@@ -85,7 +89,8 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
 
     private func report(_ request: ServiceRequest) {
         Diagnostics.current.log(
-            .notice, .connection, "'\(request.method)' on service '\(request.path)' is sent over REST because there is no connection",
+            .notice, .connection,
+            "'\(request.method)' on service '\(request.path)' is sent over REST because there is no connection",
             [.path: .string(request.path)])
     }
 
@@ -99,9 +104,11 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     public func deliver(to sink: EventSink) {
         // What was read before a gap is read again.
         realTime.deliver(to: sink.beforeGaps { [reads] in _ = reads.take() })
-        // Runs once the connection is prepared. A server that requires a sign-in sends no events before that, so that events since an earlier read over
-        // REST were missed.
-        realTime.use(connectionSetup: ConnectionSetup(accompany: { [reads] _ in if reads.take() { sink.receiveGap(.reconnected) } }))
+        // Runs once the connection is prepared. A server that requires a sign-in sends no events before that, so that
+        // events since an earlier read over REST were missed.
+        realTime.use(
+            connectionSetup: ConnectionSetup(accompany: { [reads] _ in if reads.take() { sink.receiveGap(.reconnected) }
+                }))
     }
 
     public func use(connectionSetup setup: ConnectionSetup) { realTime.use(connectionSetup: setup) }
@@ -120,7 +127,8 @@ extension MixedTransport: SecretHiding {
 }
 
 extension Transport where Self == MixedTransport {
-    /// Returns a transport that combines a connection and REST: `FeathersApp(transport: .mixed(realTime: .socketIO(url), rest: .rest(url)))`.
+    /// Returns a transport that combines a connection and REST: `FeathersApp(transport: .mixed(realTime:
+    /// .socketIO(url), rest: .rest(url)))`.
     /// - Parameters:
     ///   - realTime: The transport with the connection.
     ///   - rest: The transport without a connection: REST, JSON:API or another one.

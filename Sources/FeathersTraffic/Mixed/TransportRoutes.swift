@@ -21,8 +21,8 @@ public struct TransportRoutes: Sendable {
     public enum Fallback: Sendable, Hashable {
         /// Calls wait for a connection, as they do without REST.
         case never
-        /// `find`, `get` and other calls that only read are sent over REST, even if the connection is lost before the response arrives. Other calls
-        /// wait.
+        /// `find`, `get` and other calls that only read are sent over REST, even if the connection is lost before the
+        /// response arrives. Other calls wait.
         case reads
         /// Other calls are sent over REST too, but only if they were definitely never sent.
         case unsent

@@ -4,13 +4,15 @@ import FeathersSupport
 extension Hooks {
     /// Coalesces identical reads that are in flight at the same time into one request.
     ///
-    /// Reads are identical if they are `find` or `get` calls of the same service by the same user, with the same id, query, header fields, route and
-    /// timeout. Only ``FeathersApp/harmlessHeaders`` may differ. Requests are compared after their hooks have run. Hooks run for every caller, before and after.
+    /// Reads are identical if they are `find` or `get` calls of the same service by the same user, with the same id,
+    /// query, header fields, route and timeout. Only ``FeathersApp/harmlessHeaders`` may differ. Requests are compared
+    /// after their hooks have run. Hooks run for every caller, before and after.
     ///
-    /// Cancelling one caller does not affect the others. If that caller sent the request, the next one sends it again. The request ends when the last
-    /// caller is cancelled. All callers get the same error.
+    /// Cancelling one caller does not affect the others. If that caller sent the request, the next one sends it again.
+    /// The request ends when the last caller is cancelled. All callers get the same error.
     ///
-    /// Nothing is stored: a response goes only to callers that were waiting when it arrived. A `ServiceCache` coalesces its requests by itself.
+    /// Nothing is stored: a response goes only to callers that were waiting when it arrived. A `ServiceCache` coalesces
+    /// its requests by itself.
     public static func coalescingReads() -> Hooks {
         var hooks = Hooks()
         let sharing = ReadSharing(requests: SingleFlight())
@@ -53,8 +55,9 @@ struct SharedRead: Hashable, Sendable {
     private let timeout: Duration?
     private let isVolatile: Bool
 
-    /// Nil for calls that are not reads, for conditional reads, whose response is more than a value, for reads with their own pagination, and for live
-    /// queries' fetches, whose response must not be older than the events before them.
+    /// Nil for calls that are not reads, for conditional reads, whose response is more than a value, for reads with
+    /// their own pagination, and for live queries' fetches, whose response must not be older than the events before
+    /// them.
     init?(_ request: ServiceRequest, at site: MiddlewareSite) {
         let params = request.params
         guard request.method == .find || request.method == .get, params.heldResponse == nil, params.pagination == nil,

@@ -6,7 +6,8 @@ import PackagePlugin
 struct FeathersModelsPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {
         guard !arguments.contains("-"), !arguments.contains("--from=-") else {
-            Diagnostics.error("A plugin has no standard input. Run 'swift run feathers-models' in a clone of feathers-swift instead.")
+            Diagnostics.error(
+                "A plugin has no standard input. Run 'swift run feathers-models' in a clone of feathers-swift instead.")
             exit(64)
         }
         let process = Process()

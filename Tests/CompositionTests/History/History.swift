@@ -7,8 +7,8 @@ import FeathersTraffic
 
 /// A random history of an app, step by step, with the laws checked after every one.
 ///
-/// It is confined to the task that runs it. What goes on beside a step, such as calls that wait for a connection, is awaited before the next step that
-/// could change its meaning.
+/// It is confined to the task that runs it. What goes on beside a step, such as calls that wait for a connection, is
+/// awaited before the next step that could change its meaning.
 final class History {
     let report: HistoryReport
     let world: HistoryWorld
@@ -27,7 +27,8 @@ final class History {
         world = HistoryWorld(
             folder: try TemporaryFolder(), way: way, parts: Part.orders[Int(seed % UInt64(Part.orders.count))],
             coalesces: Bool.random(using: &random),
-            policy: policies.randomElement(using: &random) ?? .networkOnlyUpdateCache, keepsOnDisk: Bool.random(using: &random),
+            policy: policies.randomElement(using: &random) ?? .networkOnlyUpdateCache,
+            keepsOnDisk: Bool.random(using: &random),
             usesStore: Bool.random(using: &random))
         for user in ModelServer.users {
             for path in ["notes", "feed", "news"] { world.server.change(path, .create, ["text": "first"], as: user) }
@@ -101,7 +102,9 @@ final class History {
             // Sent in the moment of a log-out, behind it, and refused: in no one's name.
             if arrival.user == nil, ModelServer.protected.contains(arrival.path) { continue }
             if claim != arrival.user ?? "nobody" {
-                report.violate("\(arrival.method) at \(arrival.path), written by \(claim), was sent as \(arrival.user ?? "nobody")")
+                report.violate(
+                    "\(arrival.method) at \(arrival.path), written by \(claim), was sent as \(arrival.user ?? "nobody")"
+                )
             }
         }
         seenArrivals = arrivals.count
@@ -112,7 +115,8 @@ final class History {
         // Otherwise the user has changed meanwhile.
         guard sender.isCurrent else { return }
         let user = sender.identity?.name ?? "nobody"
-        for claim in entries.map({ $0.write.query.json["claim"]?.string ?? "unknown" }) where claim != user && claim != "queued by nobody" {
+        for claim in entries.map({ $0.write.query.json["claim"]?.string ?? "unknown" })
+        where claim != user && claim != "queued by nobody" {
             report.violate("the outbox shows \(user) a write of \(claim)")
         }
     }
@@ -133,7 +137,9 @@ final class History {
             group.addTask { try? await ended.wait(for: 1) }
             group.addTask {
                 try? await line.wait {
-                    $0.queue.contains { isWaiting($0) || ["authentication", "refresh-tokens"].contains($0.request.path) }
+                    $0.queue.contains {
+                        isWaiting($0) || ["authentication", "refresh-tokens"].contains($0.request.path)
+                    }
                 }
             }
             await group.next()

@@ -53,7 +53,8 @@ extension History {
         guard process.pending.count < 8 else { return }
         let read = randomRead()
         report.note(read.description)
-        await make({ $0.request.path == read.path && $0.request.method == (read.id == nil ? .find : .get) }, perform(read))
+        await make(
+            { $0.request.path == read.path && $0.request.method == (read.id == nil ? .find : .get) }, perform(read))
     }
 
     /// Both values of a policy that yields two.
@@ -98,9 +99,12 @@ extension History {
             if isRead {
                 let result = try? await app.notes.find(params: .caching(.networkOnlyUpdateCache))
                 let (told, user) = (result?.toldUsers ?? [], identities.identities(since: identities.position, in: app))
-                if !told.isSubset(of: user) { report.violate("a read in flight showed \(user.sorted()) what \(told.sorted()) were told") }
+                if !told.isSubset(of: user) {
+                    report.violate("a read in flight showed \(user.sorted()) what \(told.sorted()) were told")
+                }
             } else {
-                _ = try? await app.notes.create(["text": "in flight"], query: ["claim": .string(claim), "mark": .integer(mark)])
+                _ = try? await app.notes.create(
+                    ["text": "in flight"], query: ["claim": .string(claim), "mark": .integer(mark)])
             }
             ended.add()
         }
@@ -108,7 +112,9 @@ extension History {
             group.addTask { try? await ended.wait(for: 1) }
             group.addTask {
                 try? await server.state.wait {
-                    $0.arrivals[before...].contains { isRead ? $0.path == "notes" && $0.method == method : $0.mark == mark }
+                    $0.arrivals[before...].contains {
+                        isRead ? $0.path == "notes" && $0.method == method : $0.mark == mark
+                    }
                 }
             }
             await group.next()

@@ -43,15 +43,20 @@ final class HistoryProcess {
             options.clock = world.clock
             options.decide = { _ in .discard }
         }
-        let own = world.usesStore ? nil : try await Outbox(file: world.folder.url.appending(path: "writes.outbox"), configure)
+        let own =
+            world.usesStore ? nil : try await Outbox(file: world.folder.url.appending(path: "writes.outbox"), configure)
         let storage: any CacheStorage =
-            world.keepsOnDisk ? DiskCacheStorage(directory: world.folder.url.appending(path: "cache")) : MemoryCacheStorage()
+            world.keepsOnDisk
+            ? DiskCacheStorage(directory: world.folder.url.appending(path: "cache")) : MemoryCacheStorage()
         let cache = ServiceCache(storage, policy: world.policy) { $0.sharesRequests = world.coalesces }
         var traffic: [Hooks] = [.limiting(to: 16)]
         if world.coalesces { traffic.append(.coalescingReads()) }
         model = try world.server.app(
-            over: world.way, world.parts, storage: world.storage, cache: cache, outbox: own, traffic: traffic, clock: world.clock)
-        if world.usesStore { try await model.app.use(localStore: .directory(world.folder.url.appending(path: "store")), configure) }
+            over: world.way, world.parts, storage: world.storage, cache: cache, outbox: own, traffic: traffic,
+            clock: world.clock)
+        if world.usesStore {
+            try await model.app.use(localStore: .directory(world.folder.url.appending(path: "store")), configure)
+        }
         guard let installed = model.app.outbox else { throw FeathersError(.generalError, "no outbox") }
         outbox = installed
         identities = IdentityLog(model.app)

@@ -36,7 +36,8 @@ final class HistoryReport: Sendable {
         state.withLock { state in
             guard state.laws.insert(law).inserted else { return }
             state.violations.append(
-                "\(title), step \(state.trace.count): \(law)\n    \(state.trace.suffix(16).joined(separator: "\n    "))")
+                "\(title), step \(state.trace.count): \(law)\n    \(state.trace.suffix(16).joined(separator: "\n    "))"
+            )
         }
     }
 }

@@ -57,7 +57,8 @@ extension History {
             }
         }
         if !isDrained {
-            report.violate("the outbox does not come to rest: \(outbox.state.activity), \(outbox.state.entries.map(\.status))")
+            report.violate(
+                "the outbox does not come to rest: \(outbox.state.activity), \(outbox.state.entries.map(\.status))")
         }
         let user = app.identity?.name
         // What waits for a sign-in is shown, and the server does not know it yet.
@@ -65,20 +66,23 @@ extension History {
         for probe in process.probes {
             let (path, query, server) = (probe.path, probe.query, server)
             let isProtected = ModelServer.protected.contains(path)
-            let expected = isProtected && user == nil ? [] : server.records(of: path, query, told: user).comparable(query)
+            let expected =
+                isProtected && user == nil ? [] : server.records(of: path, query, told: user).comparable(query)
             let isEqual = await holds(within: .seconds(300)) {
                 try await probe.state.wait { $0.isOver || $0.records?.comparable(query) == expected }
             }
             if isEqual { continue }
             let shown = probe.state.current.records?.comparable(query)
-            report.violate("a live query of \(path) \(query.json) shows \(shown ?? ["nothing yet"]) rather than \(expected)")
+            report.violate(
+                "a live query of \(path) \(query.json) shows \(shown ?? ["nothing yet"]) rather than \(expected)")
         }
         look()
     }
 }
 
 extension [JSONValue] {
-    /// The records without whom they were told to; in the order of their ids unless the query sorts, since no order is promised then.
+    /// The records without whom they were told to; in the order of their ids unless the query sorts, since no order is
+    /// promised then.
     fileprivate func comparable(_ query: Query<JSONValue>) -> [JSONValue] {
         let records = map(\.untold)
         guard query.json["$sort"] == nil else { return records }

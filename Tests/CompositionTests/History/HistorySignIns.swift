@@ -52,7 +52,11 @@ extension History {
             return server.cutStreams()
         }
         // Over two transports, one may be away alone.
-        if world.way == .mixed, chance(1, in: 2) { process.model.connection?.drop() } else { server.setAway(true, process.model) }
+        if world.way == .mixed, chance(1, in: 2) {
+            process.model.connection?.drop()
+        } else {
+            server.setAway(true, process.model)
+        }
     }
 
     func restore() async throws {
@@ -65,7 +69,8 @@ extension History {
         try await settle()
     }
 
-    /// Waits until the connection stands, what waited for it is done, and the token in use is one that the server accepts.
+    /// Waits until the connection stands, what waited for it is done, and the token in use is one that the server
+    /// accepts.
     func settle() async throws {
         isSigningIn = false
         if let connection = process.model.connection {

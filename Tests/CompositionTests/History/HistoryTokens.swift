@@ -7,9 +7,13 @@ extension History {
     func actForAnother() async {
         let (user, isForged, isScoped) = (pick(ModelServer.users), chance(1, in: 3), chance(1, in: 2))
         let token = isForged ? ModelToken.make(["sub": .string(user)]) : server.issueToken(to: user)
-        let (service, mark, policy) = (app.service(pick(["notes", "feed", "news"])), nextMark(), pick(CachePolicy.allCases))
+        let (service, mark, policy) = (
+            app.service(pick(["notes", "feed", "news"])), nextMark(), pick(CachePolicy.allCases)
+        )
         let text = JSONValue.string("text \(Int.random(in: 0..<9, using: &random))")
-        report.note("\(service.path) as \(user)\(isForged ? ", forged" : "")\(isScoped ? ", in a scope" : "") \(policy.rawValue)")
+        report.note(
+            "\(service.path) as \(user)\(isForged ? ", forged" : "")\(isScoped ? ", in a scope" : "") \(policy.rawValue)"
+        )
         let before = server.arrivals.count
         func call(_ params: Params) async -> [JSONValue] {
             var reading = params

@@ -76,7 +76,9 @@ final class HeldTransport: Transport {
                 number: state.lastNumber, request: request, user: state.user, signIn: state.signIn, response: Promise(),
                 heardBefore: state.heard,
                 key: request.params.query.json["key"]?.string
-                    ?? request.params.headers["Idempotency-Key"].map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) })
+                    ?? request.params.headers["Idempotency-Key"].map {
+                        $0.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
+                    })
             state.calls.append(call)
             return call
         }

@@ -43,8 +43,12 @@ extension LocalHistory {
                 if !snapshot.records.isEmpty { all.append("\(name) shows no one \(snapshot.records)") }
                 continue
             }
-            all += oracles[index].differences(snapshot, server, entries, names, loose, isFetching: isFetching).map { "\(name): \($0)" }
-            if (snapshot.source == .server) != oracles[index].isFromServer { all.append("\(name) comes from \(snapshot.source)") }
+            all += oracles[index].differences(snapshot, server, entries, names, loose, isFetching: isFetching).map {
+                "\(name): \($0)"
+            }
+            if (snapshot.source == .server) != oracles[index].isFromServer {
+                all.append("\(name) comes from \(snapshot.source)")
+            }
         }
         return all
     }

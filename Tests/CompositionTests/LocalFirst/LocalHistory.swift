@@ -6,8 +6,8 @@ import Foundation
 @testable import FeathersSync
 @testable import FeathersTesting
 
-/// A random history of an app that shows its queued writes and keeps its results: what the server does and when the app hears of it is up to the
-/// history, and after every step each live query is compared with an oracle.
+/// A random history of an app that shows its queued writes and keeps its results: what the server does and when the app
+/// hears of it is up to the history, and after every step each live query is compared with an oracle.
 ///
 /// Confined to the task that runs it.
 final class LocalHistory {
@@ -53,7 +53,8 @@ final class LocalHistory {
         laws = queries.map { _ in MonotonicLaw() }
         root = try TemporaryFolder()
         process = try await LocalProcess(
-            in: root.url.appending(path: "store", directoryHint: .isDirectory), queries, as: user, hasConnection: hasConnection,
+            in: root.url.appending(path: "store", directoryHint: .isDirectory), queries, as: user,
+            hasConnection: hasConnection,
             isOnline: true, isKeyed: isKeyed)
         for user in Self.users { for _ in 0..<4 { _ = change(.create, nil, data(), as: user) } }
         report.note("queries \(queries.map(\.json)), \(isKeyed ? "keyed" : "without keys")")
@@ -111,7 +112,8 @@ final class LocalHistory {
     private func data() -> JSONObject {
         lastMark += 1
         return [
-            "kind": .string(pick(["a", "b"]) ?? "a"), "rank": .integer(.random(in: 0...5, using: &random)), "mark": .integer(lastMark),
+            "kind": .string(pick(["a", "b"]) ?? "a"), "rank": .integer(.random(in: 0...5, using: &random)),
+            "mark": .integer(lastMark),
         ]
     }
 
@@ -121,11 +123,15 @@ final class LocalHistory {
         let outbox = process.records.outbox
         var data = data()
         let isPartial = Bool.random(using: &random)
-        // What is on the screen, by the id that is there. Provisional ids are random, so they must not decide the order.
+        // What is on the screen, by the id that is there. Provisional ids are random, so they must not decide the
+        // order.
         var seen: Set<String> = []
-        let shownIDs = shown.compactMap { $0 }.flatMap(\.records).compactMap { $0["id"].flatMap { ServiceID($0) }?.description }
+        let shownIDs = shown.compactMap { $0 }.flatMap(\.records).compactMap {
+            $0["id"].flatMap { ServiceID($0) }?.description
+        }
         let target = pick(shownIDs.filter { seen.insert($0).inserted })
-        let method: ServiceMethod = target == nil ? .create : pick([.create, .patch, .patch, .patch, .update, .remove]) ?? .patch
+        let method: ServiceMethod =
+            target == nil ? .create : pick([.create, .patch, .patch, .patch, .update, .remove]) ?? .patch
         if method == .patch, isPartial { data["kind"] = nil }
         let id = target.map { id in Int64(id).map { ServiceID($0) } ?? ServiceID(id) } ?? ServiceID("")
         report.note("\(method) \(target ?? "") \(JSONValue.object(data))")
@@ -154,9 +160,12 @@ final class LocalHistory {
         if let change { outgoing.append(change) }
     }
 
-    private func change(_ method: ServiceMethod, _ id: Int64?, _ data: JSONObject, as user: String) -> LocalServer.Change? {
+    private func change(_ method: ServiceMethod, _ id: Int64?, _ data: JSONObject, as user: String) -> LocalServer
+        .Change?
+    {
         server.execute(
-            ServiceRequest(path: LocalServer.path, method: method, id: id.map { .integer($0) }, data: .object(data)), as: user
+            ServiceRequest(path: LocalServer.path, method: method, id: id.map { .integer($0) }, data: .object(data)),
+            as: user
         ).change
     }
 
@@ -167,7 +176,8 @@ final class LocalHistory {
         if entry.failure?.current != nil, entry.write.data != nil, Bool.random(using: &random) { decision = .merge }
         // Without keys, a repeated creation makes two records, and which of them is shown is not the client's to know.
         if !isKeyed, entry.write.method == .create, entry.failure?.reason == .unknown { decision = .discard }
-        report.note("\(entry.write.method) \(entry.write.recordID?.description ?? entry.write.provisionalKey()): \(decision)")
+        report.note(
+            "\(entry.write.method) \(entry.write.recordID?.description ?? entry.write.provisionalKey()): \(decision)")
         if entry.failure?.reason == .unknown, decision == .retry { retried.insert(entry.id) }
         try await process.outbox.decide(decision, for: entry.id)
         switch decision {
@@ -183,7 +193,9 @@ final class LocalHistory {
 
     /// Executes a call that has arrived, without answering it.
     private func execute(refusing: Bool) {
-        guard let call = pick(process.calls.filter { $0.outcome == nil && (!refusing || $0.key != nil) }) else { return }
+        guard let call = pick(process.calls.filter { $0.outcome == nil && (!refusing || $0.key != nil) }) else {
+            return
+        }
         execute(call, refusing: refusing)
     }
 
@@ -197,9 +209,12 @@ final class LocalHistory {
             outcome = LocalServer.Outcome(
                 result: .failure(FeathersError(.notAuthenticated, "Not authenticated")), position: server.position)
         }
-        report.note("\(call.request.method) \(call.request.id?.description ?? "") \(outcome.result.map { $0["id"] ?? .null })")
+        report.note(
+            "\(call.request.method) \(call.request.id?.description ?? "") \(outcome.result.map { $0["id"] ?? .null })")
         process.held.state.update { state in
-            if let index = state.calls.firstIndex(where: { $0.number == call.number }) { state.calls[index].outcome = outcome }
+            if let index = state.calls.firstIndex(where: { $0.number == call.number }) {
+                state.calls[index].outcome = outcome
+            }
         }
         if let change = outcome.change, hasConnection, change.owner == user { outgoing.append(change) }
     }
@@ -211,8 +226,11 @@ final class LocalHistory {
 
     private func answer(_ call: HeldTransport.Call) {
         guard let outcome = call.outcome else { return }
-        report.note("\(call.request.method) \(call.request.id?.description ?? "") \(outcome.result.map { $0["id"] ?? .null })")
-        let item = call.key.flatMap { key in process.outbox.withState { $0.queue }.inOrder.first { $0.write.key.text == key } }
+        report.note(
+            "\(call.request.method) \(call.request.id?.description ?? "") \(outcome.result.map { $0["id"] ?? .null })")
+        let item = call.key.flatMap { key in
+            process.outbox.withState { $0.queue }.inOrder.first { $0.write.key.text == key }
+        }
         let write = item?.write
         defer { process.held.answer(call) }
         switch outcome.result {
@@ -225,8 +243,8 @@ final class LocalHistory {
                     for index in laws.indices { laws[index].answeredLate(id) }
                     return
                 }
-                // The result of a write that was sent again is its first, which may be old, and what was sent to an earlier sign-in is not shown: what
-                // such a write did is for a fetch to tell.
+                // The result of a write that was sent again is its first, which may be old, and what was sent to an
+                // earlier sign-in is not shown: what such a write did is for a fetch to tell.
                 let isElsewhere = call.signIn != process.held.state.current.signIn
                 let isRepeated = isElsewhere || item?.mayHaveExecuted == true
                 // Over REST, the app makes an event of the result, unless someone has signed in since.
@@ -234,13 +252,17 @@ final class LocalHistory {
                 for index in oracles.indices {
                     oracles[index].executed(
                         write, id: id, at: outcome.position, try? outcome.result.get(), isToldOf: isToldOf,
-                        isRepeated: isRepeated, isRetried: retried.contains(write.id), call: process.held.state.current.lastNumber, server)
+                        isRepeated: isRepeated, isRetried: retried.contains(write.id),
+                        call: process.held.state.current.lastNumber, server)
                 }
                 countHeard()
             } else if call.request.method == .find, call.user == user {
-                guard let index = oracles.firstIndex(where: { $0.isFetched(by: call.request.params.query) }) else { return }
+                guard let index = oracles.firstIndex(where: { $0.isFetched(by: call.request.params.query) }) else {
+                    return
+                }
                 oracles[index].fetched(
-                    at: outcome.position, server, server.allIDs(of: user), (try? outcome.result.get()) ?? [], process.unanswered,
+                    at: outcome.position, server, server.allIDs(of: user), (try? outcome.result.get()) ?? [],
+                    process.unanswered,
                     heardBefore: call.heardBefore, call: call.number)
                 laws[index].fetched((try? outcome.result.get()) ?? [])
             }
@@ -257,7 +279,8 @@ final class LocalHistory {
             report.note("\(change.event.name) \(change.event.data)")
             let isLeft = repeated.contains { write in
                 guard EventName(endOf: write.method) == change.event.name else { return false }
-                return write.method == .create ? server.made[write.key.text] == change.id : write.recordID?.description == "\(change.id)"
+                return write.method == .create
+                    ? server.made[write.key.text] == change.id : write.recordID?.description == "\(change.id)"
             }
             for index in oracles.indices { oracles[index].heard(change, server, isLeft: isLeft) }
             countHeard()
@@ -303,7 +326,8 @@ final class LocalHistory {
         let before = accepted
         (self.isOnline, canRecover, outgoing) = (isOnline, false, [])
         process = try await LocalProcess(
-            in: disk, oracles.map(\.query), as: user == "nobody" ? nil : user, hasConnection: hasConnection, isOnline: isOnline,
+            in: disk, oracles.map(\.query), as: user == "nobody" ? nil : user, hasConnection: hasConnection,
+            isOnline: isOnline,
             isKeyed: isKeyed)
         shown = shown.map { _ in nil }
         for index in oracles.indices {
@@ -313,9 +337,13 @@ final class LocalHistory {
         }
         let there = Set(process.outbox.withState { $0.queue }.inOrder.map(\.write.id))
         if there != before {
-            report.violate("after a kill the outbox holds \(there.count) writes rather than the \(before.count) that were accepted")
+            report.violate(
+                "after a kill the outbox holds \(there.count) writes rather than the \(before.count) that were accepted"
+            )
         }
-        if !process.warnings.withLock(\.isEmpty) { report.violate("the store reports \(process.warnings.withLock { $0 })") }
+        if !process.warnings.withLock(\.isEmpty) {
+            report.violate("the store reports \(process.warnings.withLock { $0 })")
+        }
     }
 
     private func changeUser() {
@@ -367,7 +395,8 @@ final class LocalHistory {
                 ? Set(records) == Set(expected) && records.count == expected.count : records == expected
             if !isEqual { report.violate("at rest \(query.json) shows \(records) rather than \(expected)") }
             if snapshot?.hasPendingWrites != false || snapshot?.source != .server {
-                report.violate("at rest \(query.json) is \(String(describing: snapshot?.source)), \(snapshot?.states ?? [])")
+                report.violate(
+                    "at rest \(query.json) is \(String(describing: snapshot?.source)), \(snapshot?.states ?? [])")
             }
         }
     }
@@ -377,7 +406,9 @@ final class LocalHistory {
     /// Waits until the app has dealt with a step, and compares what it shows with what it must show.
     private func look() async {
         while true {
-            if let motion = await process.settle() { return report.violate("the app has come to rest too early: \(motion)") }
+            if let motion = await process.settle() {
+                return report.violate("the app has come to rest too early: \(motion)")
+            }
             let gets = process.calls.filter { $0.request.method == .get }
             for call in gets { answerGet(call) }
             if gets.isEmpty { return report.violate(differences()) }

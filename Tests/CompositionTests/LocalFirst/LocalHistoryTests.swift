@@ -5,10 +5,13 @@
     import TestBackend
     import Testing
 
-    /// Random histories of apps that show queued writes and keep results. Each runs as a simulation, so a seed that fails fails again.
+    /// Random histories of apps that show queued writes and keep results. Each runs as a simulation, so a seed that
+    /// fails fails again.
     @Suite("Local-first histories", .serialized)
     struct LocalHistoryTests {
-        @Test("show at every step what the server last told, with the pending writes applied one by one, and never go back")
+        @Test(
+            "show at every step what the server last told, with the pending writes applied one by one, and never go back"
+        )
         func connected() async throws { try await run(LocalHistories.all(hasConnection: true)) }
 
         @Test("do so over REST, where nothing tells the app of other changes than its own")
@@ -65,7 +68,8 @@
                 let hasConnection = hasConnection
                 Simulation.run(seed: seed) {
                     do {
-                        try await LocalHistory(seed: seed, hasConnection: hasConnection, report).run(steps: Self.stepsOfOne)
+                        try await LocalHistory(seed: seed, hasConnection: hasConnection, report).run(
+                            steps: Self.stepsOfOne)
                     } catch {
                         report.violate("failed with \(error)")
                     }

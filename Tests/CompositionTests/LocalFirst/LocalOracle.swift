@@ -6,8 +6,9 @@ import Foundation
 
 /// What a live query must show: what the server last told of each record, and the pending writes applied one by one.
 ///
-/// For each record, the oracle knows the positions of the server's changes of which this client may have been told last. They are several only between
-/// an answer and the events that were sent before it; in that time, any of the states between them may be shown.
+/// For each record, the oracle knows the positions of the server's changes of which this client may have been told
+/// last. They are several only between an answer and the events that were sent before it; in that time, any of the
+/// states between them may be shown.
 struct LocalOracle {
     /// A write that the server has answered, and whose result events and fetches may not have shown yet.
     struct Answered {
@@ -45,7 +46,8 @@ struct LocalOracle {
         var positions: [Int64: ClosedRange<Int>] = [:]
         /// The new records that were told of, which the client takes for those that it creates.
         var new: Set<Int64> = []
-        /// What was told of records outside of the result, of which later fetches tell nothing, and until which position it held.
+        /// What was told of records outside of the result, of which later fetches tell nothing, and until which
+        /// position it held.
         var outside: [Int64: [JSONObject: Int]] = [:]
         /// The records of which that is not certain, because the client's result may not contain them.
         var perhapsNew: Set<Int64> = []
@@ -63,18 +65,20 @@ struct LocalOracle {
     /// Whether a kept result or the server has told anything.
     var isKnown = false
     var answered: [Answered] = []
-    /// The writes that the server has answered, and whose events have not been heard and may have been lost. If others follow, only a fetch can tell
-    /// which is older, and until then the write stays shown.
+    /// The writes that the server has answered, and whose events have not been heard and may have been lost. If others
+    /// follow, only a fetch can tell which is older, and until then the write stays shown.
     private(set) var unheard: [Answered] = []
     /// Events since the process began, to know which were applied again to a fetch's result.
     var heard: [(id: Int64, position: Int, isLeft: Bool)] = []
     /// How many of them a previous user has heard, of which the client knows nothing more.
     private var heardByOthers = 0
-    /// The writes that were sent again and executed, until a fetch that began later tells what they did. Events like theirs are left to it.
+    /// The writes that were sent again and executed, until a fetch that began later tells what they did. Events like
+    /// theirs are left to it.
     private var repeated: [(id: Int64, name: EventName, call: Int)] = []
     /// What is on the disk, by user.
     private var kept: [String: Kept] = [:]
-    /// The keys with which each record's creation was sent, by its provisional id. A decision to replace the data gives it another key.
+    /// The keys with which each record's creation was sent, by its provisional id. A decision to replace the data gives
+    /// it another key.
     var keys: [String: Set<String>] = [:]
     /// Whether a snapshot has been shown that is not on the disk.
     var isChanged = false
@@ -94,8 +98,8 @@ struct LocalOracle {
 
     // MARK: What is told
 
-    /// - Parameter isLeft: Whether the event may be what a write that is being sent again has caused, with its first result, which may be old. What has
-    ///   become of the record is for a fetch to tell, unless it was not known.
+    /// - Parameter isLeft: Whether the event may be what a write that is being sent again has caused, with its first
+    ///   result, which may be old. What has become of the record is for a fetch to tell, unless it was not known.
     mutating func heard(_ change: LocalServer.Change, _ server: LocalServer, isLeft: Bool) {
         let range = told[change.id]
         let isOfRepeated = repeated.contains { $0.id == change.id && $0.name == change.event.name }
@@ -104,7 +108,8 @@ struct LocalOracle {
         if isLeft {
             // Recognized if it is not in the result.
             if change.event.name == .created { told.perhapsNew.insert(change.id) }
-            // A later write may have shown what the repeated one has done, so that its event counts again, although it may be older than a fetch.
+            // A later write may have shown what the repeated one has done, so that its event counts again, although it
+            // may be older than a fetch.
             told.positions[change.id] = min(range.lowerBound, change.position)...max(range.upperBound, change.position)
             return
         }
@@ -123,7 +128,8 @@ struct LocalOracle {
 
     /// - Parameter pending: The writes that the server may have executed without having answered them.
     mutating func fetched(
-        at position: Int, _ server: LocalServer, _ ids: [Int64], _ result: JSONValue, _ pending: [OutboxWrite], heardBefore: Int, call: Int
+        at position: Int, _ server: LocalServer, _ ids: [Int64], _ result: JSONValue, _ pending: [OutboxWrite],
+        heardBefore: Int, call: Int
     ) {
         repeated.removeAll { $0.call < call }
         for index in answered.indices where answered[index].call < call { answered[index].isFetched = true }
@@ -153,7 +159,8 @@ struct LocalOracle {
         (isFromServer, isKnown) = (true, true)
     }
 
-    /// Returns a record as the first write made it that takes it out of the result, which is what a client believes if a result lacks it.
+    /// Returns a record as the first write made it that takes it out of the result, which is what a client believes if
+    /// a result lacks it.
     private func takenOut(_ record: JSONObject, _ id: Int64, by pending: [OutboxWrite]) -> JSONObject? {
         var record: JSONValue? = .object(record)
         for write in pending where write.recordID?.description == "\(id)" {
@@ -169,20 +176,25 @@ struct LocalOracle {
     /// - Parameters:
     ///   - isToldOf: Whether the app makes an event of the result itself, as over REST.
     ///   - isRepeated: Whether the write was sent again.
-    ///   - isRetried: Whether it was decided to send it again, so that its event may not be the only one of its kind, until a fetch tells.
+    ///   - isRetried: Whether it was decided to send it again, so that its event may not be the only one of its kind,
+    ///     until a fetch tells.
     ///   - call: The number of calls made so far.
     mutating func executed(
-        _ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool, isRepeated: Bool, isRetried: Bool,
+        _ write: OutboxWrite, id: Int64, at position: Int, _ record: JSONValue?, isToldOf: Bool, isRepeated: Bool,
+        isRetried: Bool,
         call: Int, _ server: LocalServer
     ) {
         let range = told[id]
         if isRepeated, let name = EventName(endOf: write.method) { repeated.append((id, name, call)) }
-        // The first result of a write that was sent again may be old, but nothing else may be told of a record outside of the result.
+        // The first result of a write that was sent again may be old, but nothing else may be told of a record outside
+        // of the result.
         if isRepeated, case .object(let record)? = record, !matcher.matches(.object(record)) {
             told.outside[id, default: [:]][record] = position
         }
         if isToldOf { heard.append((id, position, false)) }
-        let lowest = isToldOf ? EventName(endOf: write.method).map { isPlaced(id, $0, server) ? position : 0 } ?? 0 : range.lowerBound
+        let lowest =
+            isToldOf
+            ? EventName(endOf: write.method).map { isPlaced(id, $0, server) ? position : 0 } ?? 0 : range.lowerBound
         told.positions[id] = lowest...max(range.upperBound, position)
         answered.append(Answered(write: write, id: id, position: position, record: record, call: call))
         if !isToldOf, isRetried || !heard[heardByOthers...].contains(where: { $0.position == position && !$0.isLeft }) {
@@ -202,7 +214,9 @@ struct LocalOracle {
         } else {
             // The same to see, but perhaps not the same underneath.
             let before = kept[user]?.told ?? Told()
-            for (id, range) in told.positions { kept[user]?.told.positions[id] = before[id].lowerBound...range.upperBound }
+            for (id, range) in told.positions {
+                kept[user]?.told.positions[id] = before[id].lowerBound...range.upperBound
+            }
         }
         isChanged = false
     }
@@ -217,8 +231,8 @@ struct LocalOracle {
         // Of the records that were told of, only those in the result are on the disk.
         told.perhapsNew.formUnion(told.new)
         told.new = told.new.filter { id in !isLimited && exists(id, server, where: matcher.matches) }
-        // The results of writes are on the disk too. Those that the kept result may lack are applied to it, but it may be newer. Without one, they are
-        // shown alone.
+        // The results of writes are on the disk too. Those that the kept result may lack are applied to it, but it may
+        // be newer. Without one, they are shown alone.
         for write in executed {
             if let kept, !kept.unsettled.contains(write.write), write.date <= kept.date - 1 { continue }
             let range = told[write.id]
@@ -237,7 +251,9 @@ extension LocalOracle {
     func isFetched(by request: Query<JSONValue>) -> Bool {
         query.json.allSatisfy { name, value in
             if name == "$limit" { return request.json[name] != nil }
-            if name == "$sort" { return value.object?.allSatisfy { request.json["$sort"]?[$0.key] == $0.value } ?? false }
+            if name == "$sort" {
+                return value.object?.allSatisfy { request.json["$sort"]?[$0.key] == $0.value } ?? false
+            }
             return request.json[name] == value
         } && (query.json["$limit"] == nil) == (request.json["$limit"] == nil) && request.json.count == query.json.count
     }

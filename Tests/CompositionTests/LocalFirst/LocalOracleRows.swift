@@ -29,7 +29,8 @@ extension LocalOracle {
     ///   - loose: The keys of the records about which nothing is certain, likewise.
     /// - Returns: The differences.
     mutating func differences(
-        _ shown: LiveSnapshot<JSONValue>, _ server: LocalServer, _ entries: [OutboxEntry], _ names: [String: String], _ loose: Set<String>,
+        _ shown: LiveSnapshot<JSONValue>, _ server: LocalServer, _ entries: [OutboxEntry], _ names: [String: String],
+        _ loose: Set<String>,
         isFetching: Bool
     ) -> [String] {
         let rows = rows(server, entries, names, isFetching: isFetching)
@@ -50,13 +51,16 @@ extension LocalOracle {
             if row.contents.count(where: \.isSome) == 1 { exactRows += 1 } else { looseRows += 1 }
         }
         if let sorter {
-            for (first, second) in zip(shown.records, shown.records.dropFirst()) where sorter.areInIncreasingOrder(second, first) {
+            for (first, second) in zip(shown.records, shown.records.dropFirst())
+            where sorter.areInIncreasingOrder(second, first) {
                 differences.append("\(second) is shown after \(first)")
             }
         }
         if shown.records.count > limit { differences.append("\(shown.records.count) records are shown") }
         // Of a limited result, the records that follow may not be known.
-        guard isKnown, !isLimited || loose.isEmpty && !isFetching && isFromServer && rows.values.allSatisfy({ $0.contents.count == 1 })
+        guard isKnown,
+            !isLimited
+                || loose.isEmpty && !isFetching && isFromServer && rows.values.allSatisfy({ $0.contents.count == 1 })
         else { return differences }
         let first = isLimited ? firstKeys(server) : []
         for (key, row) in rows where !seen.contains(key) && !loose.contains(key) {
@@ -64,7 +68,8 @@ extension LocalOracle {
             if isLimited {
                 // Of records with the same rank at the end, any may be shown.
                 let isBehind =
-                    shown.records.count == limit && shown.records.last.map { !(sorter?.areInIncreasingOrder(record, $0) ?? false) } ?? true
+                    shown.records.count == limit
+                    && shown.records.last.map { !(sorter?.areInIncreasingOrder(record, $0) ?? false) } ?? true
                 if isBehind || !first.contains(key) { continue }
             }
             differences.append("\(key) is not shown: \(record)")
@@ -81,8 +86,8 @@ extension LocalOracle {
         return Set(records.prefix(limit).compactMap { $0["id"].flatMap { ServiceID($0) }?.description })
     }
 
-    /// Returns the keys of created records by the id under which they are shown until they are told of under another, and the keys of records of which the
-    /// client cannot know whether it has created them.
+    /// Returns the keys of created records by the id under which they are shown until they are told of under another,
+    /// and the keys of records of which the client cannot know whether it has created them.
     func names(_ server: LocalServer, _ entries: [OutboxEntry]) -> (names: [String: String], loose: Set<String>) {
         var names: [String: String] = [:]
         var loose: Set<String> = []
@@ -100,11 +105,14 @@ extension LocalOracle {
             names[provisional] = "\(id)"
             // Changed by others before it was told of, it cannot be recognized.
             let isRecognized = versions.allSatisfy { version in
-                version.record.map { record in entry.write.data?.object?.allSatisfy { record[$0.key] == $0.value } ?? false } ?? false
+                version.record.map { record in
+                    entry.write.data?.object?.allSatisfy { record[$0.key] == $0.value } ?? false
+                } ?? false
             }
             if !isRecognized { loose.formUnion([provisional, "\(id)"]) }
         }
-        // Of a record whose creation was given up, although it may have been executed, later writes know only the provisional id.
+        // Of a record whose creation was given up, although it may have been executed, later writes know only the
+        // provisional id.
         for entry in entries where entry.write.method != .create {
             guard let key = entry.write.recordID?.description, names[key] == nil else { continue }
             let made = keys[key, default: []].compactMap { server.made[$0] }
@@ -114,13 +122,17 @@ extension LocalOracle {
     }
 
     /// Returns the rows that may be shown, by key.
-    private func rows(_ server: LocalServer, _ entries: [OutboxEntry], _ names: [String: String], isFetching: Bool) -> [String: Row] {
+    private func rows(_ server: LocalServer, _ entries: [OutboxEntry], _ names: [String: String], isFetching: Bool)
+        -> [String: Row]
+    {
         func name(_ write: OutboxWrite) -> String {
             let key = write.method == .create ? write.provisionalKey() : write.recordID?.description ?? ""
             return names[key] ?? key
         }
         var rows: [String: Row] = [:]
-        for id in told.positions.keys { rows["\(id)"] = Row(contents: contents(id, server, isFetching: isFetching), state: .confirmed) }
+        for id in told.positions.keys {
+            rows["\(id)"] = Row(contents: contents(id, server, isFetching: isFetching), state: .confirmed)
+        }
         for entry in entries {
             let key = name(entry.write)
             var row = rows[key] ?? Row(contents: [.none], state: .confirmed)
@@ -143,7 +155,9 @@ extension LocalOracle {
     /// The possible contents of a row without pending writes.
     private func contents(_ id: Int64, _ server: LocalServer, isFetching: Bool) -> [JSONValue?] {
         let own = answered.filter { $0.id == id }
-        let stale = isFetching ? unheard.filter { write in write.id == id && !own.contains { $0.position == write.position } } : []
+        let stale =
+            isFetching
+            ? unheard.filter { write in write.id == id && !own.contains { $0.position == write.position } } : []
         var contents: [JSONValue?] = []
         let outside = told.outside[id, default: [:]].map { (record: JSONObject?.some($0), until: $1) }
         for version in server.versions(of: id, in: told[id]) + outside {
@@ -156,7 +170,9 @@ extension LocalOracle {
             for base in bases {
                 func with(_ writes: [Answered], from first: JSONValue?? = .none) -> JSONValue? {
                     writes.reduce(first ?? base) { record, write in
-                        if write.write.method == .update || write.write.method == .create && !record.isSome { return write.record }
+                        if write.write.method == .update || write.write.method == .create && !record.isSome {
+                            return write.record
+                        }
                         return write.write.applied(to: record, key: "\(id)")
                     }
                 }
@@ -170,9 +186,11 @@ extension LocalOracle {
                 // A result that lacks the record may be older than what an answer has shown.
                 let told = included(base).isSome ? [] : stale + own
                 let shown = told.indices.map { with(Array(told[($0 + 1)...]), from: told[$0].record) }
-                for content in possible.map({ with(Array($0)) }) + [with(stale + own)] + (isShown ? [base] : []) + shown {
+                for content in possible.map({ with(Array($0)) }) + [with(stale + own)] + (isShown ? [base] : []) + shown
+                {
                     if !contents.contains(content) { contents.append(content) }
-                    // The result of a write is not known either once it is answered, if the record is not in the result.
+                    // The result of a write is not known either once it is answered, if the record is not in the
+                    // result.
                     if !included(content).isSome, !contents.contains(.none) { contents.append(.none) }
                 }
             }

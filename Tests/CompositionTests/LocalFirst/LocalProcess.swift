@@ -58,7 +58,8 @@ final class LocalProcess {
     private var sentAgain: Set<OutboxWrite.ID> = []
 
     init(
-        in folder: URL, _ queries: [Query<JSONValue>], as user: String?, hasConnection: Bool, isOnline: Bool, isKeyed: Bool
+        in folder: URL, _ queries: [Query<JSONValue>], as user: String?, hasConnection: Bool, isOnline: Bool,
+        isKeyed: Bool
     ) async throws {
         self.folder = folder
         held = HeldTransport(isReachable: isOnline)
@@ -82,7 +83,9 @@ final class LocalProcess {
         }
         guard let outbox = app.outbox else { throw FeathersError(.generalError, "no outbox") }
         self.outbox = outbox
-        readers = queries.map { [app, clock] in SnapshotReader(app.service(LocalServer.path).live($0).measured(by: clock)) }
+        readers = queries.map { [app, clock] in
+            SnapshotReader(app.service(LocalServer.path).live($0).measured(by: clock))
+        }
         run = Task { [app] in try? await app.run() }
     }
 
@@ -92,7 +95,9 @@ final class LocalProcess {
     var calls: [HeldTransport.Call] {
         let order = Dictionary(outbox.state.entries.enumerated().map { ($1.write.key.text, $0) }) { first, _ in first }
         return held.state.current.calls.sorted {
-            let (left, right) = ($0.key.map { order[$0] ?? .max - 1 } ?? .max, $1.key.map { order[$0] ?? .max - 1 } ?? .max)
+            let (left, right) = (
+                $0.key.map { order[$0] ?? .max - 1 } ?? .max, $1.key.map { order[$0] ?? .max - 1 } ?? .max
+            )
             return left == right ? "\($0.request.params.query.json)" < "\($1.request.params.query.json)" : left < right
         }
     }
@@ -131,7 +136,9 @@ final class LocalProcess {
         // Read at once, for the comparison of a conflict.
         if calls.contains(where: { $0.request.method == .get }) { return nil }
         let queue = outbox.withState { $0.queue }
-        guard queue.gate.isStarted, queue.gate.isConnected == (connection?.status.isConnected ?? true) else { return "\(queue.gate)" }
+        guard queue.gate.isStarted, queue.gate.isConnected == (connection?.status.isConnected ?? true) else {
+            return "\(queue.gate)"
+        }
         var rest = queue
         for item in queue.inOrder {
             if item.failure != nil { sentAgain.remove(item.write.id) }

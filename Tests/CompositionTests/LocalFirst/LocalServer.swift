@@ -1,6 +1,7 @@
 import FeathersCore
 
-/// The server of a local-first history: a service whose records belong to users, with every state that each record has had.
+/// The server of a local-first history: a service whose records belong to users, with every state that each record has
+/// had.
 struct LocalServer: Sendable {
     /// A state of a record, and the position of the change that made it.
     struct Version: Sendable {
@@ -71,8 +72,12 @@ struct LocalServer: Sendable {
     /// - Parameters:
     ///   - key: The key by which a repetition is recognized.
     ///   - refusal: Why a write is refused.
-    mutating func execute(_ request: ServiceRequest, key: String? = nil, as user: String, refusal: FeathersError? = nil) -> Outcome {
-        if isKeyed, let key, let before = done[key] { return Outcome(result: before.result, position: before.position, id: before.id) }
+    mutating func execute(_ request: ServiceRequest, key: String? = nil, as user: String, refusal: FeathersError? = nil)
+        -> Outcome
+    {
+        if isKeyed, let key, let before = done[key] {
+            return Outcome(result: before.result, position: before.position, id: before.id)
+        }
         if request.method == .find {
             return Outcome(
                 result: Result { try find(request.params.query, as: user) }.map { .array($0) }.mapError {
@@ -101,9 +106,11 @@ struct LocalServer: Sendable {
         let number = id ?? 0
         (record["id"], record["owner"]) = (.integer(number), .string(user))
         position += 1
-        versions[number, default: []].append(Version(position: position, record: request.method == .remove ? nil : record))
+        versions[number, default: []].append(
+            Version(position: position, record: request.method == .remove ? nil : record))
         if let mark = data["mark"]?.integer { taken[mark] = position }
-        let event = ServiceEvent(path: Self.path, name: EventName(endOf: request.method) ?? .patched, data: .object(record))
+        let event = ServiceEvent(
+            path: Self.path, name: EventName(endOf: request.method) ?? .patched, data: .object(record))
         let outcome = Outcome(
             result: .success(.object(record)), position: position, id: number,
             change: Change(id: number, position: position, owner: user, event: event))

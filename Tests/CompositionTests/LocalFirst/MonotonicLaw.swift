@@ -3,8 +3,8 @@ import Foundation
 
 @testable import FeathersSync
 
-/// A value of this app's that is shown goes back only if the write was refused or given up: neither an answer, nor an event, nor a fetch, nor a restart
-/// shows an older state of the record.
+/// A value of this app's that is shown goes back only if the write was refused or given up: neither an answer, nor an
+/// event, nor a fetch, nor a restart shows an older state of the record.
 ///
 /// Every write has a mark of its own, so that a row says whose value it shows.
 struct MonotonicLaw {
@@ -14,7 +14,8 @@ struct MonotonicLaw {
     /// The provisional ids of writes by the keys that they have been given since.
     private var writes: [String: String] = [:]
     private var ids: [String: String] = [:]
-    /// The records of this app's whose creation was answered after their user had left, so that the answer is not on the disk.
+    /// The records of this app's whose creation was answered after their user had left, so that the answer is not on
+    /// the disk.
     private var perhapsUnstored: Set<String> = []
     /// The removals of this app.
     private var removals: [OutboxWrite.ID: String] = [:]
@@ -22,10 +23,11 @@ struct MonotonicLaw {
     private var shown: [String: Int64] = [:]
     /// The rows whose creation was refused or given up, with all later writes to them.
     private var droppedRows: Set<String> = []
-    /// The rows of which an update was refused or given up. If the record is not known otherwise, later patches of it cannot be shown.
+    /// The rows of which an update was refused or given up. If the record is not known otherwise, later patches of it
+    /// cannot be shown.
     private var perhapsUnknown: Set<String> = []
-    /// The records that this app has changed, or shows, under two ids, because it could not recognize what it had created. Of such writes, which are in
-    /// two lanes, the one that is executed last counts.
+    /// The records that this app has changed, or shows, under two ids, because it could not recognize what it had
+    /// created. Of such writes, which are in two lanes, the one that is executed last counts.
     private var changedTwice: Set<String> = []
     /// The rows that were shown before a restart, and not since. Records outside of a result are not on the disk.
     private var perhapsForgotten: Set<String> = []
@@ -59,7 +61,9 @@ struct MonotonicLaw {
     mutating func answeredLate(_ id: Int64) { perhapsUnstored.insert("\(id)") }
 
     /// Records that a write which was refused is sent again.
-    mutating func retried(_ write: OutboxWrite) { if write.method == .remove { removals[write.id] = write.recordID?.description ?? "" } }
+    mutating func retried(_ write: OutboxWrite) {
+        if write.method == .remove { removals[write.id] = write.recordID?.description ?? "" }
+    }
 
     /// Records that the server has told of a whole result.
     mutating func fetched(_ result: JSONValue) {
@@ -67,8 +71,8 @@ struct MonotonicLaw {
         perhapsUnknown = perhapsUnknown.filter { !known.contains(ids[$0] ?? $0) }
     }
 
-    /// Records a restart. Of a record that other apps have made, the app knows no more than what was kept, and a pending patch of it cannot be shown
-    /// without it.
+    /// Records a restart. Of a record that other apps have made, the app knows no more than what was kept, and a
+    /// pending patch of it cannot be shown without it.
     /// - Parameter isKept: Whether the disk has something of a record.
     mutating func restarted(_ isKept: (Int64) -> Bool) {
         let made = Set(ids.values).subtracting(perhapsUnstored)
@@ -82,7 +86,8 @@ struct MonotonicLaw {
     ///   - entries: The writes that the outbox holds.
     ///   - loose: The keys of records that the client cannot recognize as those it creates.
     mutating func check(
-        _ snapshot: LiveSnapshot<JSONValue>, _ server: LocalServer, _ oracle: LocalOracle, _ entries: [OutboxEntry], loose: Set<String>
+        _ snapshot: LiveSnapshot<JSONValue>, _ server: LocalServer, _ oracle: LocalOracle, _ entries: [OutboxEntry],
+        loose: Set<String>
     ) -> [String] {
         let visible = Set(snapshot.records.compactMap { $0["id"]?.string })
         noteIDs(server, entries, visible)
@@ -97,11 +102,15 @@ struct MonotonicLaw {
         }
         for (key, last) in shown {
             let name = ids[key] ?? key
-            guard !loose.contains(name), let write = own[last], !dropped.contains(write), !gone.contains(name) else { continue }
+            guard !loose.contains(name), let write = own[last], !dropped.contains(write), !gone.contains(name) else {
+                continue
+            }
             let before = server.taken[last] ?? .max
             if let mark = rows[name] {
                 // A pending write comes after everything that the server has taken.
-                if mark != last, server.taken[mark] ?? .max < before { violations.append("\(name) goes back from \(last) to \(mark)") }
+                if mark != last, server.taken[mark] ?? .max < before {
+                    violations.append("\(name) goes back from \(last) to \(mark)")
+                }
             } else if snapshot.source != .kept(since: .distantPast), !unknown.contains(name), !isRemoved(name, server),
                 oracle.isWhole || !perhapsForgotten.contains(key) && belongs(name, by: write, oracle, server, entries)
             {
@@ -113,21 +122,27 @@ struct MonotonicLaw {
         return violations
     }
 
-    /// Records the ids that the server has given to records, and which records are changed under two, also while nothing is shown.
+    /// Records the ids that the server has given to records, and which records are changed under two, also while
+    /// nothing is shown.
     /// - Parameter visible: The ids in what is shown.
     mutating func noteIDs(_ server: LocalServer, _ entries: [OutboxEntry], _ visible: Set<String> = []) {
-        for entry in entries where entry.write.method == .create { writes[entry.write.key.text] = entry.write.provisionalKey() }
+        for entry in entries where entry.write.method == .create {
+            writes[entry.write.key.text] = entry.write.provisionalKey()
+        }
         for (key, id) in server.made { ids[writes[key] ?? key] = "\(id)" }
         let queued = Set(entries.compactMap { $0.write.recordID?.description })
-        changedTwice.formUnion(ids.filter { (queued.contains($0.key) || visible.contains($0.key)) && queued.contains($0.value) }.values)
+        changedTwice.formUnion(
+            ids.filter { (queued.contains($0.key) || visible.contains($0.key)) && queued.contains($0.value) }.values)
     }
 
-    /// Whether the last pending write to a record decides alone that it is in the result, which only writes of this app's have left.
+    /// Whether the last pending write to a record decides alone that it is in the result, which only writes of this
+    /// app's have left.
     private func belongs(
         _ name: String, by write: OutboxWrite.ID, _ oracle: LocalOracle, _ server: LocalServer, _ entries: [OutboxEntry]
     ) -> Bool {
         let last = entries.last { entry in
-            let key = entry.write.method == .create ? entry.write.provisionalKey() : entry.write.recordID?.description ?? ""
+            let key =
+                entry.write.method == .create ? entry.write.provisionalKey() : entry.write.recordID?.description ?? ""
             return ids[key] ?? key == name
         }
         guard !oracle.isLimited, let last, last.id == write, last.failure == nil else { return false }
@@ -136,7 +151,9 @@ struct MonotonicLaw {
         let others = (Int64(name).flatMap { server.versions[$0] } ?? []).filter { version in
             own[version.record?["mark"]?.integer ?? 0].map(dropped.contains) ?? true
         }
-        return ([pending.data] + others.map { $0.record.map { .object($0) } }).allSatisfy { $0.map(oracle.matcher.matches) ?? false }
+        return ([pending.data] + others.map { $0.record.map { .object($0) } }).allSatisfy {
+            $0.map(oracle.matcher.matches) ?? false
+        }
     }
 
     /// Whether this app or another one has removed a record.

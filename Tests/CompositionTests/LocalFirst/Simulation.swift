@@ -2,8 +2,9 @@ import FeathersSupport
 import FeathersTesting
 import Foundation
 
-/// Runs everything that this process does on one thread, in an order that only a random seed decides: each step of a task or of a disk is chosen among
-/// those that could be next. So a history can be repeated exactly, and it is known when nothing is left to do.
+/// Runs everything that this process does on one thread, in an order that only a random seed decides: each step of a
+/// task or of a disk is chosen among those that could be next. So a history can be repeated exactly, and it is known
+/// when nothing is left to do.
 ///
 /// It takes over the whole process: use it in a process of its own.
 enum Simulation {
@@ -90,7 +91,8 @@ private enum GlobalExecutor {
 
 /// The random seed of hash values, which decides the order of sets and dictionaries.
 enum RepeatableHashing {
-    /// Makes the order of new sets and dictionaries the same in every process. Older ones that are not empty can no longer be read.
+    /// Makes the order of new sets and dictionaries the same in every process. Older ones that are not empty can no
+    /// longer be read.
     static func begin() {
         guard let symbol = dlsym(dlopen(nil, RTLD_LAZY), "_swift_stdlib_Hashing_parameters") else {
             preconditionFailure("The standard library has no parameters of hash values")

@@ -4,8 +4,8 @@ import FeathersSupport
 
 @testable import FeathersTesting
 
-/// Reads a live query in a task of its own and checks each snapshot when it comes: its records were told to a user who was signed in between the
-/// moment it was asked for and the moment it came.
+/// Reads a live query in a task of its own and checks each snapshot when it comes: its records were told to a user who
+/// was signed in between the moment it was asked for and the moment it came.
 final class LiveProbe: Sendable {
     struct State: Sendable {
         /// The latest snapshot; nil before the first.
@@ -42,7 +42,8 @@ final class LiveProbe: Sendable {
                         (state.records, state.hasResult) = (records, state.hasResult || snapshot.source == .server)
                         if !told.isSubset(of: allowed.union(["nobody"])) {
                             state.violations.append(
-                                "live query of \(path) showed what \(told.sorted()) were told, with \(allowed.sorted()) signed in")
+                                "live query of \(path) showed what \(told.sorted()) were told, with \(allowed.sorted()) signed in"
+                            )
                         }
                     }
                 }

@@ -30,7 +30,8 @@ extension ModelServer {
     /// An app of this server's.
     func app(
         over way: Way, _ parts: [Part] = [.authentication], storage: any TokenStorage = InMemoryTokenStorage(),
-        cache: ServiceCache = ServiceCache(), outbox: Outbox? = nil, traffic: [Hooks] = [], clock: any Clock<Duration> = ContinuousClock()
+        cache: ServiceCache = ServiceCache(), outbox: Outbox? = nil, traffic: [Hooks] = [],
+        clock: any Clock<Duration> = ContinuousClock()
     ) throws -> ModelApp {
         let line = ModelLine(to: self, way)
         let app = FeathersApp(transport: line.transport)
@@ -39,7 +40,9 @@ extension ModelServer {
             case .cache: app.use(cache: cache)
             case .authentication:
                 try app.use(
-                    authentication: AuthenticationOptions(storage: storage, refresh: .service("refresh-tokens")) { $0.clock = clock })
+                    authentication: AuthenticationOptions(storage: storage, refresh: .service("refresh-tokens")) {
+                        $0.clock = clock
+                    })
             case .outbox: if let outbox { try app.use(outbox: outbox) }
             case .traffic: for hooks in traffic { app.use(hooks: hooks) }
             }
@@ -64,8 +67,8 @@ extension ModelApp {
         }
     }
 
-    /// Runs a body with a connection where it needs one, but without the app running and without an event stream: what the cache stores is not removed
-    /// by an event that arrives later than a response.
+    /// Runs a body with a connection where it needs one, but without the app running and without an event stream: what
+    /// the cache stores is not removed by an event that arrives later than a response.
     func withoutStream(_ body: (FeathersApp) async throws -> Void) async throws {
         try await connection?.connect()
         try await body(app)
@@ -93,7 +96,8 @@ extension Sequence<JSONValue> {
     var toldUsers: Set<String> { Set(compactMap { $0["told"]?.string }) }
 }
 
-/// A folder that is removed with this object; in memory where the system has such a place, so that thousands of writes cost no disk.
+/// A folder that is removed with this object; in memory where the system has such a place, so that thousands of writes
+/// cost no disk.
 final class TemporaryFolder: Sendable {
     let url: URL
 

@@ -6,8 +6,9 @@ import Foundation
 
 /// A FeathersJS server in miniature: users, tokens, records that belong to users, events for those who may see them.
 ///
-/// Every record it sends is marked with the user it was sent to (`told`), so that tests see at a glance whose answer they hold. Writes carry a claim
-/// in their query: who the app says wrote them. The server compares it with the user it knows.
+/// Every record it sends is marked with the user it was sent to (`told`), so that tests see at a glance whose answer
+/// they hold. Writes carry a claim in their query: who the app says wrote them. The server compares it with the user it
+/// knows.
 final class ModelServer: Sendable {
     /// Where a request comes from: over HTTP, or over one connection of a line.
     enum Source: Hashable, Sendable {
@@ -102,7 +103,9 @@ final class ModelServer: Sendable {
 
     /// Something that another client does.
     @discardableResult
-    func change(_ path: String, _ method: ServiceMethod, id: ServiceID? = nil, _ data: JSONValue = .null, as user: String?) -> JSONValue? {
+    func change(
+        _ path: String, _ method: ServiceMethod, id: ServiceID? = nil, _ data: JSONValue = .null, as user: String?
+    ) -> JSONValue? {
         let request = ServiceRequest(path: path, method: method, id: id, data: data)
         return turn.withLock {
             let (result, event) = state.update { state in Self.execute(request, as: user, &state) }
@@ -120,14 +123,18 @@ final class ModelServer: Sendable {
     func user(of connection: StubRealTimeTransport?) -> String? {
         guard let connection, let link = connection.connection.line.current.link else { return nil }
         let state = state.current
-        return state.lines.first { $0.value.transport === connection }.flatMap { state.user(of: .line($0.key, link: link)) }
+        return state.lines.first { $0.value.transport === connection }.flatMap {
+            state.user(of: .line($0.key, link: link))
+        }
     }
 
     // MARK: Requests
 
     /// Executes a request at once.
     /// - Returns: the answer, and what it waits for on its way back.
-    func answer(_ request: ServiceRequest, from source: Source) -> (result: Result<JSONValue, FeathersError>, hold: Promise<Void>?) {
+    func answer(_ request: ServiceRequest, from source: Source) -> (
+        result: Result<JSONValue, FeathersError>, hold: Promise<Void>?
+    ) {
         turn.withLock {
             let (result, events, hold) = state.update { state in
                 let hold = state.holds["\(request.path).\(request.method)"]
@@ -186,10 +193,13 @@ extension ModelServer {
         let user = token.flatMap { state.tokens[$0] }
         state.arrivals.append(
             Arrival(
-                path: request.path, method: request.method, user: user, claim: request.params.query.json["claim"]?.string,
+                path: request.path, method: request.method, user: user,
+                claim: request.params.query.json["claim"]?.string,
                 mark: request.params.query.json["mark"]?.integer,
                 isStale: token != nil && user == nil))
-        if user == nil, protected.contains(request.path) { return .failure(FeathersError(.notAuthenticated, "Not authenticated")) }
+        if user == nil, protected.contains(request.path) {
+            return .failure(FeathersError(.notAuthenticated, "Not authenticated"))
+        }
         let key = request.params.query.json["key"]?.string
         if let key, let answer = state.answered[key] { return .success(answer) }
         let (result, event) = execute(request, as: user, &state)
@@ -227,11 +237,16 @@ extension ModelServer {
 
     private static func refresh(_ request: ServiceRequest, _ state: inout State) -> Result<JSONValue, FeathersError> {
         state.refreshed += 1
-        guard let given = request.data?["refreshToken"]?.string, let user = state.refreshTokens.removeValue(forKey: given) else {
+        guard let given = request.data?["refreshToken"]?.string,
+            let user = state.refreshTokens.removeValue(forKey: given)
+        else {
             return .failure(FeathersError(.notAuthenticated, "invalid refresh token"))
         }
         return .success(
-            ["accessToken": .string(issueToken(to: user, &state)), "refreshToken": .string(issueRefreshToken(to: user, &state))])
+            [
+                "accessToken": .string(issueToken(to: user, &state)),
+                "refreshToken": .string(issueRefreshToken(to: user, &state)),
+            ])
     }
 
     private static func issueToken(to user: String, _ state: inout State) -> String {
@@ -275,7 +290,9 @@ extension ModelServer {
                 state.records[path]?[id] = nil
                 event = Event(path: path, name: .removed, record: record)
             default:
-                for (key, value) in request.data?.object ?? [:] where key != "id" && key != "owner" { record[key] = value }
+                for (key, value) in request.data?.object ?? [:] where key != "id" && key != "owner" {
+                    record[key] = value
+                }
                 state.records[path]?[id] = record
                 event = Event(path: path, name: .patched, record: record)
             }
@@ -284,9 +301,13 @@ extension ModelServer {
         return (result.mapError { ($0 as? FeathersError) ?? FeathersError(.generalError, "\($0)") }, event)
     }
 
-    private static func find(_ path: String, _ query: Query<JSONValue>, told user: String?, _ state: State) throws -> [JSONValue] {
+    private static func find(_ path: String, _ query: Query<JSONValue>, told user: String?, _ state: State) throws
+        -> [JSONValue]
+    {
         let matcher = try QueryMatcher(query)
-        let visible = (state.records[path] ?? [:]).values.filter { !protected.contains(path) || $0["owner"]?.string == user }
+        let visible = (state.records[path] ?? [:]).values.filter {
+            !protected.contains(path) || $0["owner"]?.string == user
+        }
         var found = visible.map { told($0, to: user) }.filter(matcher.matches)
         let sorter = try QuerySorter(query)
         found.sort { left, right in

@@ -6,7 +6,8 @@ import Foundation
 
 @testable import FeathersTesting
 
-/// A model server as FeathersJS 6: calls over HTTP, and event streams whose user is that of the request that opened them.
+/// A model server as FeathersJS 6: calls over HTTP, and event streams whose user is that of the request that opened
+/// them.
 final class ModelStreams: StreamingHTTPClient {
     private let server: ModelServer
 
@@ -65,7 +66,8 @@ final class ModelStreams: StreamingHTTPClient {
         var params = Params(query: Query(query.object ?? [:]))
         for field in request.headers { params.headers[field.name] = field.value }
         return ServiceRequest(
-            path: path[0], method: method, id: id, data: try request.body.map { try JSONValue(parsing: $0) }, params: params)
+            path: path[0], method: method, id: id, data: try request.body.map { try JSONValue(parsing: $0) },
+            params: params)
     }
 }
 
@@ -127,7 +129,8 @@ extension ModelServer {
         let owner = ModelServer.protected.contains(event.path) ? event.record["owner"]?.string : nil
         for stream in state.current.streams.values where owner == nil || owner == stream.user {
             stream.send([
-                "event": .string(event.name.rawValue), "path": .string(event.path), "data": Self.told(event.record, to: stream.user),
+                "event": .string(event.name.rawValue), "path": .string(event.path),
+                "data": Self.told(event.record, to: stream.user),
             ])
         }
     }

@@ -10,6 +10,7 @@ enum ModelToken {
     private static func part(_ json: JSONValue) -> String {
         let bytes = (try? json.serialized()) ?? []
         return Data(bytes).base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_").replacingOccurrences(
+                of: "=", with: "")
     }
 }

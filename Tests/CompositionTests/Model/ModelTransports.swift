@@ -30,7 +30,9 @@ struct ModelLine: Sendable {
             return
         }
         let http = StubTransport { request in
-            if server.state.current.isAway { throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent) }
+            if server.state.current.isAway {
+                throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent)
+            }
             let (result, hold) = server.answer(request, from: .http)
             try await hold?.value()
             return try result.get()

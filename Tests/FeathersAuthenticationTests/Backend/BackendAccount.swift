@@ -68,7 +68,10 @@ enum Route: String, CaseIterable, Sendable {
         case .rest: RESTTransport(url)
         case .webSocket: socket(url, [.webSocket])
         case .polling: socket(url, [.polling])
-        case .feathers6: .feathers6(url.appending(path: "v6")) { $0.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(20)) }
+        case .feathers6:
+            .feathers6(url.appending(path: "v6")) {
+                $0.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(20))
+            }
         }
     }
 

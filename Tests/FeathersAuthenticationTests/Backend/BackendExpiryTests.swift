@@ -5,12 +5,15 @@ import Foundation
 import TestBackend
 import Testing
 
-@Suite("Expiry on the test backend", .serialized, .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
+@Suite(
+    "Expiry on the test backend", .serialized, .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct BackendExpiryTests {
     // Its own: what others ask of a shared one may keep it busy for longer than the tokens live.
     private static let backend = TestBackend(variables: [:])
 
-    private func app(_ account: BackendAccount, _ route: Route, _ configure: (inout AuthenticationOptions) -> Void = { _ in }) throws
+    private func app(
+        _ account: BackendAccount, _ route: Route, _ configure: (inout AuthenticationOptions) -> Void = { _ in }
+    ) throws
         -> FeathersApp
     {
         let app = FeathersApp(transport: route.transport(account.url))
@@ -23,7 +26,8 @@ struct BackendExpiryTests {
         arguments: Route.allCases)
     func scenario(route: Route) async throws {
         let account = try await BackendAccount(lifetime: 2, refreshTokens: true, on: Self.backend)
-        // What is made from the refresh on lives long: exactly one refresh is to be seen. The lead leaves time for it on a machine under load.
+        // What is made from the refresh on lives long: exactly one refresh is to be seen. The lead leaves time for it
+        // on a machine under load.
         try await withFeathersApp(try app(account, route) { $0.refreshLead = .seconds(1) }) { app in
             let first = try await app.authenticate(account.credentials)
             try await account.run("expiry", ["seconds": 3600])
@@ -71,7 +75,9 @@ struct BackendExpiryTests {
         }
     }
 
-    @Test("The server's disconnection at the token's end leads to another token and another connection", arguments: Route.realTime)
+    @Test(
+        "The server's disconnection at the token's end leads to another token and another connection",
+        arguments: Route.realTime)
     func kicked(route: Route) async throws {
         let account = try await BackendAccount(lifetime: 1, refreshTokens: true, on: Self.backend)
         // A lead below zero: the connection is ended before anything is refreshed.

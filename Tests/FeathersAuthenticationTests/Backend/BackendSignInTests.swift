@@ -15,10 +15,13 @@ struct BackendSignInTests {
         try await withFeathersApp(app) { app in
             #expect(await failure { try await app.service("secured").find() }?.code == .notAuthenticated)
             #expect(
-                await failure { try await app.authenticate(.local(email: account.email, password: "wrong")) }?.message == "Invalid login")
+                await failure { try await app.authenticate(.local(email: account.email, password: "wrong")) }?.message
+                    == "Invalid login")
             let result = try await app.authenticate(account.credentials)
             #expect(result.user?["email"] == .string(account.email))
-            #expect(result.payload?.algorithm == "HS256" && result.payload?.isUnsigned == false && result.payload?.expiresAt != nil)
+            #expect(
+                result.payload?.algorithm == "HS256" && result.payload?.isUnsigned == false
+                    && result.payload?.expiresAt != nil)
             _ = try await app.service("secured").find(.limit(1))
             try await app.logOut()
             #expect(await failure { try await app.service("secured").find() }?.code == .notAuthenticated)
@@ -26,13 +29,16 @@ struct BackendSignInTests {
         }
     }
 
-    @Test("A stored token is used before the first call, and again on every connection", arguments: Route.realTime, [false, true])
+    @Test(
+        "A stored token is used before the first call, and again on every connection", arguments: Route.realTime,
+        [false, true])
     func reconnection(route: Route, inHandshake: Bool) async throws {
         let backend = TestBackend(variables: [:])
         let account = try await BackendAccount(lifetime: nil, refreshTokens: false, on: backend)
         let token =
             try await FeathersApp(transport: .rest(account.url)).service("authentication").create(
-                ["strategy": "local", "email": .string(account.email), "password": .string(account.password)])["accessToken"]?.string ?? ""
+                ["strategy": "local", "email": .string(account.email), "password": .string(account.password)])[
+                "accessToken"]?.string ?? ""
         try await account.run("reset")
         let app = FeathersApp(transport: route.transport(account.url))
         try app.use(
@@ -80,7 +86,9 @@ struct BackendSignInTests {
             try await app.logOut()
             #expect(await failure { try await app.service("secured").find() }?.code == .notAuthenticated)
             _ = try await app.service("messages").find(.limit(1))
-            let (opening, open) = (ConnectionStatus.connecting(attempt: 1), ConnectionStatus.connected(recovered: false))
+            let (opening, open) = (
+                ConnectionStatus.connecting(attempt: 1), ConnectionStatus.connected(recovered: false)
+            )
             #expect(await reading.value == [open, opening, open, opening, open])
         }
         withExtendedLifetime(backend) {}

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("The identity of an event stream", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct StreamIdentityTests {
-    private func wait(_ deliveries: inout AsyncStream<EventDelivery<ServiceEvent>>.Iterator, for text: String) async -> [String] {
+    private func wait(_ deliveries: inout AsyncStream<EventDelivery<ServiceEvent>>.Iterator, for text: String) async
+        -> [String]
+    {
         var heard: [String] = []
         while let delivery = await deliveries.next(isolation: #isolation) {
             switch delivery {
@@ -29,7 +31,9 @@ struct StreamIdentityTests {
         let account = try await BackendAccount(lifetime: nil, refreshTokens: false, on: backend)
         let control = FeathersApp(transport: .rest(account.url)).service("control")
         func emit(_ text: String, _ path: String) async throws {
-            try await control.create(["op": "emit", "service": .string(path), "event": "created", "data": ["text": .string(text)]])
+            try await control.create([
+                "op": "emit", "service": .string(path), "event": "created", "data": ["text": .string(text)],
+            ])
         }
         let app = FeathersApp(transport: Route.feathers6.transport(account.url))
         try app.use(authentication: AuthenticationOptions())
@@ -46,9 +50,11 @@ struct StreamIdentityTests {
             try await app.authenticate(account.credentials)
             await connected(&statuses)
             try await emit("shown", "secured")
-            // The next stream may open before readers are told of the user, and that gap takes the place of the stream's.
+            // The next stream may open before readers are told of the user, and that gap takes the place of the
+            // stream's.
             let shown = await wait(&secured, for: "shown")
-            #expect(shown.first == "gap identityChanged" && shown.dropLast().allSatisfy { $0.hasPrefix("gap") }, "\(shown)")
+            #expect(
+                shown.first == "gap identityChanged" && shown.dropLast().allSatisfy { $0.hasPrefix("gap") }, "\(shown)")
 
             try await app.logOut()
             await connected(&statuses)
@@ -56,7 +62,8 @@ struct StreamIdentityTests {
             try await emit("two", "messages")
             let heard = await wait(&messages, for: "two")
             // A change of user drops what the previous one had not read.
-            #expect(heard.first == "gap identityChanged" && heard.dropLast().allSatisfy { $0.hasPrefix("gap") }, "\(heard)")
+            #expect(
+                heard.first == "gap identityChanged" && heard.dropLast().allSatisfy { $0.hasPrefix("gap") }, "\(heard)")
             try await app.authenticate(account.credentials)
             await connected(&statuses)
             try await emit("shown again", "secured")
@@ -77,7 +84,8 @@ struct StreamIdentityTests {
             var deliveries = app.service("messages").eventDeliveries().makeAsyncIterator()
             try await account.run("expire")
             _ = try await app.service("secured").find(.limit(1))
-            guard case .gap(let gap)? = await deliveries.next(isolation: #isolation), case .reconnected = gap.reason else {
+            guard case .gap(let gap)? = await deliveries.next(isolation: #isolation), case .reconnected = gap.reason
+            else {
                 Issue.record("There was no gap")
                 return
             }
@@ -94,7 +102,9 @@ struct StreamIdentityTests {
         await #expect { try await app.connect() } throws: { FeathersError.Code.notAuthenticated ~= $0 }
         try await withFeathersApp(app) { app in
             var statuses = app.connectionStatusUpdates().makeAsyncIterator()
-            while let status = await statuses.next(isolation: #isolation) { if case .closed(.refused) = status { break } }
+            while let status = await statuses.next(isolation: #isolation) {
+                if case .closed(.refused) = status { break }
+            }
             try await app.authenticate(account.credentials)
             await connected(&statuses)
         }

@@ -12,7 +12,8 @@ struct ConnectionAuthenticationTests {
     private let storage = InMemoryTokenStorage()
 
     /// An app whose tokens end 100 s after the start.
-    private func app(_ connections: SampleConnections, _ configure: (inout AuthenticationOptions) -> Void = { _ in }) throws -> FeathersApp
+    private func app(_ connections: SampleConnections, _ configure: (inout AuthenticationOptions) -> Void = { _ in })
+        throws -> FeathersApp
     {
         let token = try SampleToken.make(issuedAt: 1_700_000_000, lifetime: 100)
         connections.server.change { $0.token = token }
@@ -56,7 +57,8 @@ struct ConnectionAuthenticationTests {
         #expect(connections.server.requests(to: "messages").count == 20)
     }
 
-    @Test("A connection is not used before a sign-in in progress has been made over it, whatever its hooks do meanwhile")
+    @Test(
+        "A connection is not used before a sign-in in progress has been made over it, whatever its hooks do meanwhile")
     func slowHook() async throws {
         let connections = SampleConnections(SampleServer())
         let app = try app(connections)
@@ -106,7 +108,10 @@ struct ConnectionAuthenticationTests {
             #expect(await updates.next()?.result?.accessToken == "again")
             try await connections.server.transport.waitForRequest(number: 3)
             #expect(connections.wire == ["authentication", "refresh-tokens", "authentication"])
-            #expect(connections.server.requests(to: "authentication").last?.data == ["strategy": "jwt", "accessToken": "again"])
+            #expect(
+                connections.server.requests(to: "authentication").last?.data == [
+                    "strategy": "jwt", "accessToken": "again",
+                ])
         }
         #expect(try await storage.token(for: "feathers-jwt-refresh") == "r-again")
     }
@@ -174,7 +179,9 @@ struct ConnectionAuthenticationTests {
         #expect(await connections.reconnects(after: .transportClose) == false)
     }
 
-    @Test("Headers carry the token where asked to; refused with it, the next attempt goes without, and a second refusal is final")
+    @Test(
+        "Headers carry the token where asked to; refused with it, the next attempt goes without, and a second refusal is final"
+    )
     func handshake() async throws {
         let connections = SampleConnections(SampleServer())
         try await storage.store("stored", for: "feathers-jwt")

@@ -3,7 +3,8 @@ import FeathersSupport
 import FeathersTesting
 import Testing
 
-/// A server may execute a sign-in long after it was sent. Whoever has left by then must not be signed in when others call.
+/// A server may execute a sign-in long after it was sent. Whoever has left by then must not be signed in when others
+/// call.
 @Suite("Sign-ins of users who have left", .timeLimit(.minutes(10)))
 struct LeaverTests {
     private let transport = StubRealTimeTransport()
@@ -17,7 +18,8 @@ struct LeaverTests {
 
     private func alice(_ name: String = "alice") -> AuthenticationCredentials { .local(email: name, password: "p") }
 
-    /// The server executes a sign-in when its gate opens. The names of those it signed in, and of those who called `messages`, are in order.
+    /// The server executes a sign-in when its gate opens. The names of those it signed in, and of those who called
+    /// `messages`, are in order.
     private func slowServer(_ gates: [String: Promise<Void>]) -> Locked<[String]> {
         let (owner, log) = (Locked("nobody"), Locked<[String]>([]))
         transport.stub(
@@ -127,7 +129,9 @@ struct LeaverTests {
         _ = try? await running.value
     }
 
-    @Test("A connection over which the user's token was never answered is replaced when that user leaves", arguments: [false, true])
+    @Test(
+        "A connection over which the user's token was never answered is replaced when that user leaves",
+        arguments: [false, true])
     func unansweredAnnouncement(isReplaced: Bool) async throws {
         let (clock, isSilent) = (ManualClock(), Locked(false))
         let transport = StubRealTimeTransport(callTimeout: .seconds(10), clock: clock)

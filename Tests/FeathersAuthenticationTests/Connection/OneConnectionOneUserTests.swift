@@ -39,7 +39,9 @@ struct OneConnectionOneUserTests {
                     case ("authentication", .create):
                         let name = (request.data?["email"] ?? request.data?["accessToken"])?.string ?? ""
                         record("sign in \(name)")
-                        guard name != "mallory" else { return { throw FeathersError(.notAuthenticated, "Invalid login") } }
+                        guard name != "mallory" else {
+                            return { throw FeathersError(.notAuthenticated, "Invalid login") }
+                        }
                         users.withLock { $0[link] = name }
                         return { ["accessToken": .string(name), "user": ["id": .string(name)]] }
                     case ("authentication", _):
@@ -61,10 +63,14 @@ struct OneConnectionOneUserTests {
         ["accessToken": request.data?["email"] ?? .null, "user": ["id": request.data?["email"] ?? .null]]
     }
 
-    private func app(_ kind: Kind, _ configure: (inout AuthenticationOptions) -> Void = { _ in }) async throws -> FeathersApp {
+    private func app(_ kind: Kind, _ configure: (inout AuthenticationOptions) -> Void = { _ in }) async throws
+        -> FeathersApp
+    {
         let isMixed = kind == .mixed
         let app = FeathersApp(
-            transport: isMixed ? .mixed(realTime: server.transport, rest: rest) { $0.fallback = .never } : server.transport as any Transport
+            transport: isMixed
+                ? .mixed(realTime: server.transport, rest: rest) { $0.fallback = .never }
+                : server.transport as any Transport
         )
         try app.use(
             authentication: AuthenticationOptions {
@@ -102,7 +108,9 @@ struct OneConnectionOneUserTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `A call in flight at the log-out ends with the connection, and one that waits is never sent`(kind: Kind) async throws {
+    func `A call in flight at the log-out ends with the connection, and one that waits is never sent`(kind: Kind)
+        async throws
+    {
         let app = try await app(kind)
         try await app.authenticate(user())
         server.silent.withLock { $0 = ["slow.create", "authentication.remove"] }

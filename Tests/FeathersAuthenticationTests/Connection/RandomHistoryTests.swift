@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Random histories of callers, users and connections", .timeLimit(.minutes(10)))
 struct RandomHistoryTests {
-    @Test("end: nothing hangs, and the server knows the next connection as the app says", arguments: 1...12 as ClosedRange<UInt64>)
+    @Test(
+        "end: nothing hangs, and the server knows the next connection as the app says",
+        arguments: 1...12 as ClosedRange<UInt64>)
     func history(seed: UInt64) async throws {
         let transport = StubRealTimeTransport()
         transport.stub("messages", with: .value([]))

@@ -76,7 +76,13 @@ struct SignInOverConnectionTests {
         let isFirst = Locked(true)
         await app.service("authentication").use(
             hooks: Hooks(before: [
-                .remove: [{ _ in if isFirst.withLock({ $0 }) { throw FeathersError(.unavailable, "offline", execution: .neverSent) } }]
+                .remove: [
+                    { _ in
+                        if isFirst.withLock({ $0 }) {
+                            throw FeathersError(.unavailable, "offline", execution: .neverSent)
+                        }
+                    }
+                ]
             ]))
         try await app.logOut()
         _ = try await app.service("messages").find()
@@ -135,7 +141,9 @@ struct SignInOverConnectionTests {
         #expect(app.authentication == .signedOut)
         await app.disconnect()
         try await withFeathersApp(app) { app in
-            #expect { try app.use(authentication: AuthenticationOptions()) } throws: { FeathersError.Code.conflict ~= $0 }
+            #expect { try app.use(authentication: AuthenticationOptions()) } throws: {
+                FeathersError.Code.conflict ~= $0
+            }
             #expect(app.authentication == .signedOut)
         }
         try app.use(authentication: AuthenticationOptions())

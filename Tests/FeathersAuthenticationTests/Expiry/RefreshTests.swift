@@ -13,7 +13,8 @@ struct RefreshTests {
     private static func token() throws -> String { try SampleToken.make(issuedAt: 1_700_000_000, lifetime: 100) }
 
     private func signedIn(
-        _ server: SampleServer, _ refresh: TokenRefresh = .service("refresh-tokens"), storage: any TokenStorage = InMemoryTokenStorage(),
+        _ server: SampleServer, _ refresh: TokenRefresh = .service("refresh-tokens"),
+        storage: any TokenStorage = InMemoryTokenStorage(),
         clock: ManualClock = ManualClock()
     ) async throws -> FeathersApp {
         let token = try Self.token()

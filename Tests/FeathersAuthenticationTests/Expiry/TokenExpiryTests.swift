@@ -36,7 +36,9 @@ struct TokenExpiryTests {
     func unknown() throws {
         let moment = SignInMoment(now: .zero, date: Date(timeIntervalSince1970: 1_700_000_000))
         for claims: JSONValue in [[:], ["exp": "soon"], ["iat": 1_700_000_000, "exp": 1_600_000_000]] {
-            #expect(TokenExpiry.moment(of: UnverifiedPayload(of: try SampleToken.make(claims)), askedFor: moment, isNew: true) == nil)
+            #expect(
+                TokenExpiry.moment(
+                    of: UnverifiedPayload(of: try SampleToken.make(claims)), askedFor: moment, isNew: true) == nil)
         }
         #expect(TokenExpiry.moment(of: nil, askedFor: moment, isNew: true) == nil)
     }

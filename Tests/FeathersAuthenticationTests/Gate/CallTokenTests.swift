@@ -27,7 +27,9 @@ import Testing
             _ = try await child
         }
         _ = try await messages.rawFind()
-        let fields = server.requests(to: "messages").map { $0.params.headers["Authorization"] ?? $0.params.headers["authorization"] }
+        let fields = server.requests(to: "messages").map {
+            $0.params.headers["Authorization"] ?? $0.params.headers["authorization"]
+        }
         let expected = ["own", "scope", "call", "header", "own", "scope", "own"].map { "Bearer \($0)" }
         #expect(fields == expected)
     }
@@ -46,7 +48,9 @@ import Testing
     @Test func `A refusal is thrown, and neither refreshes nor ends the app's sign-in`() async throws {
         let server = SampleServer(.init(rejected: ["theirs"]))
         let app = FeathersApp(transport: server.transport)
-        try app.use(authentication: AuthenticationOptions(storage: storage, refresh: .function { _ in .tokens(.init(accessToken: "new")) }))
+        try app.use(
+            authentication: AuthenticationOptions(
+                storage: storage, refresh: .function { _ in .tokens(.init(accessToken: "new")) }))
         _ = try await app.service("messages").rawFind()
         for _ in 1...2 {
             let error = await failure { try await app.service("messages").rawFind(params: Params(token: "theirs")) }
@@ -90,7 +94,8 @@ import Testing
         #expect(server.transport.requests.isEmpty)
     }
 
-    @Test(arguments: ["", "a b", "a\r\nX-Admin: 1", "é"]) func `A token that no header allows is refused and not printed`(token: String)
+    @Test(arguments: ["", "a b", "a\r\nX-Admin: 1", "é"])
+    func `A token that no header allows is refused and not printed`(token: String)
         async throws
     {
         let server = SampleServer()

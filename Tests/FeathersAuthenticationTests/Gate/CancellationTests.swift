@@ -9,7 +9,9 @@ import Testing
 struct CancellationTests {
     private let storage = InMemoryTokenStorage(["feathers-jwt": "stored"])
 
-    @Test("A caller that is cancelled leaves at once; the shared sign-in goes on for the others", arguments: [false, true])
+    @Test(
+        "A caller that is cancelled leaves at once; the shared sign-in goes on for the others",
+        arguments: [false, true])
     func waiter(isRunning: Bool) async throws {
         let server = SampleServer(holding: ["authentication"])
         let app = try FeathersApp.sample(server, storage: storage)
@@ -26,7 +28,8 @@ struct CancellationTests {
     }
 
     @Test(
-        "Cancelling the caller that began a sign-in costs the others nothing, not even a second request", arguments: [false, true])
+        "Cancelling the caller that began a sign-in costs the others nothing, not even a second request",
+        arguments: [false, true])
     func beginner(isRunning: Bool) async throws {
         let server = SampleServer(holding: ["authentication"])
         let clock = ManualClock()
@@ -100,7 +103,9 @@ struct CancellationTests {
                 do { try await Promise<Void>().value() } catch { left.resolve(()) }
                 throw CancellationError()
             }
-            let app = try FeathersApp.sample(SampleServer(.init(rejected: ["stored"])), storage: storage) { $0.refresh = function }
+            let app = try FeathersApp.sample(SampleServer(.init(rejected: ["stored"])), storage: storage) {
+                $0.refresh = function
+            }
             released = app
             let call = Task { try await app.service("messages").rawFind() }
             try await entered.value()

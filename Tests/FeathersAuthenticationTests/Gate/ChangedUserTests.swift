@@ -30,7 +30,9 @@ struct ChangedUserTests {
 
         func signIn(_ name: String) async throws { try await app.authenticate(.local(email: name, password: "p")) }
 
-        var tokens: [String?] { transport.requests.filter { $0.path == "messages" }.map { $0.params.headers["Authorization"] } }
+        var tokens: [String?] {
+            transport.requests.filter { $0.path == "messages" }.map { $0.params.headers["Authorization"] }
+        }
     }
 
     @Test("A write of one user is not repeated as the next one's when the server refuses it")
@@ -126,7 +128,9 @@ struct WaitingTimeTests {
         }
         _ = try await app.reauthenticate()
         let call = Task { try await app.service("messages").create(["a": 1], params: Params(timeout: .seconds(1000))) }
-        let late = Task { await failure { try await app.service("messages").create(["a": 2], params: Params(timeout: .seconds(200))) } }
+        let late = Task {
+            await failure { try await app.service("messages").create(["a": 2], params: Params(timeout: .seconds(200))) }
+        }
         // Both are refused: neither waits for the refresh before it is sent.
         try await server.transport.waitForRequest(number: 3)
         server.gates["messages"]?.open()

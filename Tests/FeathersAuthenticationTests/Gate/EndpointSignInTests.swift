@@ -19,7 +19,8 @@ struct EndpointSignInTests {
 
     private func app(_ server: SampleServer, refused: String? = nil) throws -> FeathersApp {
         let app = try FeathersApp.sample(server, storage: InMemoryTokenStorage(["feathers-jwt http://home": "stored"]))
-        app.endpointTransport = .rest(try #require(URL(string: "http://home")), httpClient: EchoingClient(refused: refused))
+        app.endpointTransport = .rest(
+            try #require(URL(string: "http://home")), httpClient: EchoingClient(refused: refused))
         return app
     }
 
@@ -28,7 +29,9 @@ struct EndpointSignInTests {
         let app = try app(SampleServer())
         #expect(try await app.request(Endpoint<String>(.get, "x")) == "Bearer stored")
         #expect(try await app.request(Endpoint<String>(.get, "http://other/x")) == "none")
-        #expect(try await app.request(Endpoint<String>(.get, "http://other/x", headers: ["Authorization": "Basic own"])) == "Basic own")
+        #expect(
+            try await app.request(Endpoint<String>(.get, "http://other/x", headers: ["Authorization": "Basic own"]))
+                == "Basic own")
     }
 
     @Test("are not doubted because somebody else's server refuses")

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("The gate", .timeLimit(.minutes(10)))
 struct GateTests {
-    private func stored(_ token: String = "stored") -> InMemoryTokenStorage { InMemoryTokenStorage(["feathers-jwt": token]) }
+    private func stored(_ token: String = "stored") -> InMemoryTokenStorage {
+        InMemoryTokenStorage(["feathers-jwt": token])
+    }
 
     @Test("A thousand calls at once with a stored token cause exactly one sign-in, and all go out with it")
     func thousand() async throws {
@@ -61,7 +63,8 @@ struct GateTests {
 
     @Test("Calls wait for a sign-in under way and fail with it")
     func failing() async throws {
-        let server = SampleServer(holding: ["authentication"], .init(failure: FeathersError(.notAuthenticated, "Invalid login")))
+        let server = SampleServer(
+            holding: ["authentication"], .init(failure: FeathersError(.notAuthenticated, "Invalid login")))
         let clock = ManualClock()
         let app = try FeathersApp.sample(server) { $0.clock = clock }
         let params = Params(timeout: .seconds(60))
@@ -86,10 +89,12 @@ struct GateTests {
             (FeathersError(.forbidden, "x"), true),
             (FeathersError(.notFound, "x"), true), (FeathersError(.methodNotAllowed, "x"), true),
             (FeathersError(.notAcceptable, "x"), true),
-            (FeathersError(407, "x"), true), (FeathersError(.badRequest, "x"), false), (FeathersError(.timeout, "x"), false),
+            (FeathersError(407, "x"), true), (FeathersError(.badRequest, "x"), false),
+            (FeathersError(.timeout, "x"), false),
             (FeathersError(.conflict, "x"), false), (FeathersError(.tooManyRequests, "x"), false),
             (FeathersError(.generalError, "x"), false),
-            (FeathersError(.badGateway, "x"), false), (FeathersError(.unavailable, "x", execution: .mayHaveExecuted), false),
+            (FeathersError(.badGateway, "x"), false),
+            (FeathersError(.unavailable, "x", execution: .mayHaveExecuted), false),
             (FeathersError(.notFound, "no such service here", execution: .neverSent), false),
         ])
     func matrix(_ error: FeathersError, _ removes: Bool) async throws {

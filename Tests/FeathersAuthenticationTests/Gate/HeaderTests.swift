@@ -9,7 +9,9 @@ import Testing
 struct HeaderTests {
     private let storage = InMemoryTokenStorage(["feathers-jwt": "stored"])
 
-    @Test("A header the caller has set wins, whatever its case", arguments: ["Authorization", "authorization", "AUTHORIZATION"])
+    @Test(
+        "A header the caller has set wins, whatever its case",
+        arguments: ["Authorization", "authorization", "AUTHORIZATION"])
     func callerWins(_ name: String) async throws {
         let server = SampleServer(.init(rejected: ["dGhlaXI="]))
         let app = try FeathersApp.sample(server, storage: storage)

@@ -18,7 +18,10 @@ struct SignInTests {
         let result = try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
         #expect(result.accessToken == "issued" && result.refreshToken == "r0" && result.payload == nil)
         #expect(try result.user(as: User.self) == User(id: 1, email: "alice@example.com"))
-        #expect(server.transport.requests[0].data == ["strategy": "local", "email": "alice@example.com", "password": "p4ssw0rd"])
+        #expect(
+            server.transport.requests[0].data == [
+                "strategy": "local", "email": "alice@example.com", "password": "p4ssw0rd",
+            ])
         #expect(server.transport.requests[0].params.headers.isEmpty)
         #expect(try await storage.token(for: "feathers-jwt") == "issued")
         #expect(try await storage.token(for: "feathers-jwt-refresh") == "r0")
@@ -35,7 +38,8 @@ struct SignInTests {
         }
         let credentials: [AuthenticationCredentials] = [
             .local(username: "alice", password: "p", usernameField: "nick", passwordField: "secret"), .jwt("t"),
-            .oauth(strategy: "google", accessToken: "g"), .init(strategy: "sms", fields: ["code": 1234, "strategy": "other"]),
+            .oauth(strategy: "google", accessToken: "g"),
+            .init(strategy: "sms", fields: ["code": 1234, "strategy": "other"]),
             .init(strategy: nil, fields: ["email": "a"]),
         ]
         for credentials in credentials { _ = await failure { try await app.authenticate(credentials) } }
@@ -110,12 +114,15 @@ struct SignInTests {
         #expect(try await storage.token(for: "feathers-jwt") == nil)
         #expect(try await storage.token(for: "feathers-jwt-refresh") == nil)
         let request = try #require(server.requests(to: "authentication").last)
-        #expect(request.method == .remove && request.id == nil && request.params.headers == ["Authorization": "Bearer issued"])
+        #expect(
+            request.method == .remove && request.id == nil
+                && request.params.headers == ["Authorization": "Bearer issued"])
         #expect(try await app.service("messages").rawFind()["authorization"] == .null)
     }
 
     @Test(
-        "A log-out counts also where the server can not be told, and says so; refusals of the server are none", arguments: [401, 404, 500])
+        "A log-out counts also where the server can not be told, and says so; refusals of the server are none",
+        arguments: [401, 404, 500])
     func logOutFailing(_ code: Int) async throws {
         let storage = InMemoryTokenStorage(["feathers-jwt": "stored"])
         let transport = StubTransport { _ in throw FeathersError(FeathersError.Code(rawValue: code), "no") }
@@ -145,7 +152,8 @@ struct SignInTests {
     @Test("Without authentication set up, an app says so")
     func missing() async {
         let app = FeathersApp()
-        #expect(await failure { try await app.authenticate(.jwt("t")) }?.message.contains("use(authentication:)") == true)
+        #expect(
+            await failure { try await app.authenticate(.jwt("t")) }?.message.contains("use(authentication:)") == true)
         #expect(app.authentication == .signedOut)
         #expect(await Array(app.authenticationUpdates()) == [.signedOut])
     }

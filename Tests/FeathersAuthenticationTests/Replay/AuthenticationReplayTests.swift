@@ -5,13 +5,16 @@ import Testing
 
 @Suite("The recorded authentication traffic", .timeLimit(.minutes(10)))
 struct AuthenticationReplayTests {
-    @Test("leads the app's own functions to the same requests, and to the same outcome", arguments: RecordedAuthentication.all)
+    @Test(
+        "leads the app's own functions to the same requests, and to the same outcome",
+        arguments: RecordedAuthentication.all)
     func replay(recorded: RecordedAuthentication) async throws {
         let before = recorded.needsSignIn ? recorded.login : nil
         let exchanges = ReplayedExchanges((before?.exchanges ?? []) + recorded.exchanges)
         let url = try #require(URL(string: "http://replay"))
         let transport: any Transport =
-            recorded.isREST ? RESTTransport(url, httpClient: ReplayedHTTP(exchanges: exchanges)) : ReplayedSocket(exchanges: exchanges)
+            recorded.isREST
+            ? RESTTransport(url, httpClient: ReplayedHTTP(exchanges: exchanges)) : ReplayedSocket(exchanges: exchanges)
         let app = FeathersApp(transport: transport)
         try app.use(authentication: AuthenticationOptions())
         if !recorded.isREST { try await app.connect() }
@@ -94,7 +97,10 @@ extension RecordedAuthentication {
     /// The credentials the client sent, made with the function an app would make them with.
     private var credentials: AuthenticationCredentials {
         let fields = sentData.object ?? [:]
-        switch (fields["strategy"]?.string, fields["email"]?.string, fields["password"]?.string, fields["accessToken"]?.string) {
+        switch (
+            fields["strategy"]?.string, fields["email"]?.string, fields["password"]?.string,
+            fields["accessToken"]?.string
+        ) {
         case ("local", let email?, let password?, _): return .local(email: email, password: password)
         case ("jwt", _, _, let token?): return .jwt(token)
         case (let strategy, _, _, _): return AuthenticationCredentials(strategy: strategy, fields: fields)

@@ -3,7 +3,8 @@ import Foundation
 import TestBackend
 import Testing
 
-/// A recorded case about authentication: what the JavaScript client was told to do, what it sent and was answered, and what came of it.
+/// A recorded case about authentication: what the JavaScript client was told to do, what it sent and was answered, and
+/// what came of it.
 struct RecordedAuthentication: Sendable, CustomTestStringConvertible {
     struct Exchange: Sendable {
         /// Method and path of the service call, and over HTTP the `Authorization` header.
@@ -33,7 +34,9 @@ struct RecordedAuthentication: Sendable, CustomTestStringConvertible {
         try files.flatMap { file in
             let bytes = try Data(contentsOf: WireRecordings.folder.appending(path: file))
             let cases = try JSONValue(parsing: bytes)["cases"]?.array ?? []
-            return cases.filter { $0["group"]?.string?.hasPrefix("auth") == true }.map { RecordedAuthentication($0, file) }
+            return cases.filter { $0["group"]?.string?.hasPrefix("auth") == true }.map {
+                RecordedAuthentication($0, file)
+            }
         }
     }
 
@@ -48,16 +51,21 @@ struct RecordedAuthentication: Sendable, CustomTestStringConvertible {
         name = json["name"]?.string ?? ""
         call = json["call"]?.string ?? ""
         outcome = json["outcome"] ?? .null
-        exchanges = file == "rest.json" ? Self.requests(json["exchanges"]?.array ?? []) : Self.packets(json["wire"]?.array ?? [])
+        exchanges =
+            file == "rest.json"
+            ? Self.requests(json["exchanges"]?.array ?? []) : Self.packets(json["wire"]?.array ?? [])
     }
 
     private static func requests(_ exchanges: [JSONValue]) -> [Exchange] {
         exchanges.map { exchange in
             let line = (exchange["request"]?["line"]?.string ?? "").split(separator: " ").map(String.init)
             let body = exchange["request"]?["body"]?.string.flatMap { try? JSONValue(parsing: $0) } ?? .null
-            let header = exchange["request"]?["headers"]?.array?.first { $0[0]?.string?.lowercased() == "authorization" }
+            let header = exchange["request"]?["headers"]?.array?.first {
+                $0[0]?.string?.lowercased() == "authorization"
+            }
             return Exchange(
-                call: [.string(line.first ?? ""), .string(line.count > 1 ? line[1] : ""), body], authorization: header?[1]?.string,
+                call: [.string(line.first ?? ""), .string(line.count > 1 ? line[1] : ""), body],
+                authorization: header?[1]?.string,
                 answer: exchange["response"]?["body"]?.string.flatMap { try? JSONValue(parsing: $0) } ?? .null,
                 status: exchange["response"]?["status"]?.integer.map { Int($0) })
         }
@@ -71,7 +79,9 @@ struct RecordedAuthentication: Sendable, CustomTestStringConvertible {
         func packet(_ text: String, _ kind: String) -> (id: Substring, json: JSONValue)? {
             guard text.hasPrefix(kind) else { return nil }
             let id = text.dropFirst(2).prefix { $0.isNumber }
-            guard !id.isEmpty, let json = try? JSONValue(parsing: String(text.dropFirst(2 + id.count))) else { return nil }
+            guard !id.isEmpty, let json = try? JSONValue(parsing: String(text.dropFirst(2 + id.count))) else {
+                return nil
+            }
             return (id, json)
         }
         let answers = texts.compactMap { packet($0, "43") }

@@ -33,7 +33,8 @@ final class ReplayedExchanges: Sendable {
             let exchange = state.left.removeFirst()
             if exchange.call != call { state.differences.append("asked \(call)\nrecorded \(exchange.call)") }
             if exchange.authorization != authorization {
-                state.differences.append("header \(authorization ?? "none"), recorded \(exchange.authorization ?? "none") for \(call)")
+                state.differences.append(
+                    "header \(authorization ?? "none"), recorded \(exchange.authorization ?? "none") for \(call)")
             }
             return exchange
         }
@@ -50,7 +51,8 @@ struct ReplayedHTTP: HTTPClient {
         let exchange = try exchanges.answer(
             [.string(request.method), .string(String(target)), body], authorization: request.headers["Authorization"])
         return HTTPResponse(
-            status: exchange.status ?? 200, body: exchange.answer.isNull ? [] : try exchange.answer.serialized(), url: request.url)
+            status: exchange.status ?? 200, body: exchange.answer.isNull ? [] : try exchange.answer.serialized(),
+            url: request.url)
     }
 }
 

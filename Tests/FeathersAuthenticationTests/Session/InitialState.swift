@@ -6,7 +6,8 @@ import FeathersCore
 enum InitialState: String, CaseIterable {
     case untried, nothingStored, signingIn, restoring, signedIn, signedInForGood, fetching, announcing, expired
 
-    /// A session with a connection that stands, unless said otherwise; its tokens end at 100 s and are refreshed at 80 s.
+    /// A session with a connection that stands, unless said otherwise; its tokens end at 100 s and are refreshed at 80
+    /// s.
     func session(keepsConnection: Bool = true) throws -> AuthenticationSession {
         var session = AuthenticationSession(keepsConnection: keepsConnection)
         if keepsConnection {
@@ -38,7 +39,8 @@ enum InitialState: String, CaseIterable {
         let id = session.signInRequested(.jwt("x")).id
         let request = session.signInRequestBegan()
         session.signInRequestEnded(request, hasSignedIn: session.keepsConnection)
-        _ = session.signInSucceeded(id, try .sample(token, canRefresh: canRefresh, connection: session.connectionNumber))
+        _ = session.signInSucceeded(
+            id, try .sample(token, canRefresh: canRefresh, connection: session.connectionNumber))
     }
 }
 

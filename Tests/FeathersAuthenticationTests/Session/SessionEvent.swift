@@ -8,7 +8,8 @@ enum SessionEvent: String, CaseIterable {
     case signedIn, signedInLate, signInRejected, signInFailed, signInFailedLate, nothingFound
     case refreshed, refreshedLate, refreshRejected, refreshFailed, refreshFailedLate
     case tokenRejected, olderTokenRejected, othersTokenRejected, abandoned, loggedOut
-    case connectionOpening, connectionOpened, connectionEnded, announced, announcedOther, announcementRejected, announcementFailed
+    case connectionOpening, connectionOpened, connectionEnded, announced, announcedOther, announcementRejected,
+        announcementFailed
     case requestSent, requestAnswered, requestRefused, loggedOutDuringRequest
     case preparing, preparingAtRefresh, accompanying, accompanyingAtRefresh
 
@@ -20,7 +21,9 @@ enum SessionEvent: String, CaseIterable {
         let present = session.signedIn?.token.result.accessToken ?? "unknown"
         let connection = session.connectionNumber
         var rejected = session.signedIn
-        if rejected == nil { rejected = AuthenticationSession.SignedIn(token: try .sample("unknown"), version: 0, signIn: session.signIn) }
+        if rejected == nil {
+            rejected = AuthenticationSession.SignedIn(token: try .sample("unknown"), version: 0, signIn: session.signIn)
+        }
         let early = Duration.seconds(10)
         var answer = ""
         var actions: [AuthenticationSession.Action] = []
@@ -67,7 +70,8 @@ enum SessionEvent: String, CaseIterable {
         case .accompanying, .accompanyingAtRefresh:
             (answer, actions) = Self.told(session.needDuringCalls(at: self == .accompanying ? early : .seconds(80)))
         }
-        return ([Self.name(session)] + actions.map { Self.name($0) } + (answer.isEmpty ? [] : ["→ \(answer)"])).joined(separator: ", ")
+        return ([Self.name(session)] + actions.map { Self.name($0) } + (answer.isEmpty ? [] : ["→ \(answer)"])).joined(
+            separator: ", ")
     }
 
     private static func told(
@@ -81,7 +85,9 @@ enum SessionEvent: String, CaseIterable {
         }
     }
 
-    private static func told(_ answer: (id: Int?, actions: [AuthenticationSession.Action])) -> (String, [AuthenticationSession.Action]) {
+    private static func told(_ answer: (id: Int?, actions: [AuthenticationSession.Action])) -> (
+        String, [AuthenticationSession.Action]
+    ) {
         (answer.id == nil ? "nothing to do" : "wait", answer.actions)
     }
 

@@ -16,7 +16,8 @@ struct SessionTableTests {
         let (permission, actions) = session.callBegan(at: .seconds(second))
         guard second >= 80 else { return #expect(permission == .send(session.signedIn) && actions.isEmpty) }
         let id = try #require(session.pendingID)
-        #expect(permission == .wait(id) && actions == [.begin(id, .refresh(try #require(session.signedIn).token.result))])
+        #expect(
+            permission == .wait(id) && actions == [.begin(id, .refresh(try #require(session.signedIn).token.result))])
         #expect(session.callBegan(at: .seconds(second)).permission == .wait(id))
         // After a failure that may pass, the present token serves on for a while.
         #expect(session.refreshFailed(id, isRejection: false, at: .seconds(second)) == [.settle(id, .postponed)])

@@ -9,7 +9,9 @@ struct SignInNumberTests {
     private func token(_ user: String?, subject: String? = nil, _ text: String = "t") throws -> IssuedToken {
         let token = try subject.map { try SampleToken.make(["sub": .string($0), "text": .string(text)]) } ?? text
         return IssuedToken(
-            result: try AuthenticationResult(["accessToken": .string(token), "user": ["id": user.map(JSONValue.string) ?? .null]]),
+            result: try AuthenticationResult([
+                "accessToken": .string(token), "user": ["id": user.map(JSONValue.string) ?? .null],
+            ]),
             expiry: .seconds(100), refreshMoment: .seconds(80), canRefresh: true)
     }
 
@@ -72,7 +74,8 @@ struct SignInNumberTests {
     func refresh() throws {
         var session = signedIn(try token("alice", subject: "a"))
         let number = session.signIn
-        _ = session.refreshSucceeded(session.beginRefresh(isUrgent: false).id, try token("alice", subject: "a", "second"))
+        _ = session.refreshSucceeded(
+            session.beginRefresh(isUrgent: false).id, try token("alice", subject: "a", "second"))
         #expect(session.signIn == number && session.signedIn?.name == "a")
         _ = session.refreshSucceeded(session.beginRefresh(isUrgent: false).id, try token("alice", "opaque"))
         #expect(session.signIn == number && session.signedIn?.name == "a")

@@ -54,7 +54,9 @@ struct FileTokenStorageTests {
         }
     }
 
-    @Test("A file that others can read is refused, by its path and without its content", arguments: [0o644, 0o640, 0o604, 0o620])
+    @Test(
+        "A file that others can read is refused, by its path and without its content",
+        arguments: [0o644, 0o640, 0o604, 0o620])
     func open(mode: Int) async throws {
         try await withFolder { folder in
             let storage = FileTokenStorage(directory: folder)
@@ -98,7 +100,8 @@ struct FileTokenStorageTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 4)
             let impossible = folder.appending(path: "a.token/inside")
             #expect(
-                await failure { try await FileTokenStorage(directory: impossible).store("x", for: "a") }?.message.contains(impossible.path)
+                await failure { try await FileTokenStorage(directory: impossible).store("x", for: "a") }?.message
+                    .contains(impossible.path)
                     == true)
         }
     }
@@ -126,7 +129,9 @@ struct FileTokenStorageTests {
             try await FileTokenStorage(directory: folder).store(tokens[0], for: "a")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for token in tokens {
-                    group.addTask { for _ in 0..<10 { try await FileTokenStorage(directory: folder).store(token, for: "a") } }
+                    group.addTask {
+                        for _ in 0..<10 { try await FileTokenStorage(directory: folder).store(token, for: "a") }
+                    }
                     group.addTask {
                         for _ in 0..<50 {
                             let read = try await FileTokenStorage(directory: folder).token(for: "a") ?? ""
@@ -174,14 +179,18 @@ struct FileTokenStorageTests {
         }
     }
 
-    @Test("What belongs to another user is refused, and named", .enabled(if: geteuid() == 0, "only the superuser can give files away"))
+    @Test(
+        "What belongs to another user is refused, and named",
+        .enabled(if: geteuid() == 0, "only the superuser can give files away"))
     func owners() async throws {
         try await withFolder { folder in
             let storage = FileTokenStorage(directory: folder)
             try await storage.store("secret", for: "a")
             let path = folder.appending(path: "a.token").path
             #expect(chown(path, 12345, 12345) == 0)
-            #expect(await failure { try await storage.token(for: "a") }?.message.contains("'\(path)' cannot be used") == true)
+            #expect(
+                await failure { try await storage.token(for: "a") }?.message.contains("'\(path)' cannot be used")
+                    == true)
             #expect(chown(folder.path, 12345, 12345) == 0)
             for use in [
                 { _ = try await storage.token(for: "a") }, { try await storage.store("x", for: "a") },

@@ -34,9 +34,14 @@ import Testing
                         state.refreshes += 1
                     }
                     (state.current, state.isUsed) = (state.current + 1, false)
-                    return ["accessToken": .string("a\(state.current)"), "refreshToken": .string("r\(state.current)"), "user": ["id": 1]]
+                    return [
+                        "accessToken": .string("a\(state.current)"), "refreshToken": .string("r\(state.current)"),
+                        "user": ["id": 1],
+                    ]
                 default:
-                    guard request.params.headers["Authorization"] == "Bearer a\(state.current)", !state.isUsed else { throw Self.refusal }
+                    guard request.params.headers["Authorization"] == "Bearer a\(state.current)", !state.isUsed else {
+                        throw Self.refusal
+                    }
                     state.isUsed = true
                     return "ok"
                 }
@@ -52,13 +57,17 @@ import Testing
         return app
     }
 
-    @Test(arguments: [true, false]) func `Four apps share one sign-in, and use no refresh token twice`(isFile: Bool) async throws {
+    @Test(arguments: [true, false]) func `Four apps share one sign-in, and use no refresh token twice`(isFile: Bool)
+        async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = Rotation()
         let memory = InMemoryTokenStorage()
         /// Each has a storage of its own, as in another process.
-        let apps = try (0..<4).map { _ in try app(isFile ? FileTokenStorage(directory: folder) : memory) { try server.answer($0) } }
+        let apps = try (0..<4).map { _ in
+            try app(isFile ? FileTokenStorage(directory: folder) : memory) { try server.answer($0) }
+        }
         try await apps[0].authenticate(.local(email: "a", password: "p"))
         for app in apps.dropFirst() { try await app.reauthenticate() }
         await withTaskGroup(of: Void.self) { group in
@@ -134,10 +143,13 @@ import Testing
         #expect(try await storage.token(for: "feathers-jwt-refresh") == nil)
     }
 
-    @Test(arguments: [true, false]) func `A token is replaced only if it is the expected one`(isFile: Bool) async throws {
+    @Test(arguments: [true, false]) func `A token is replaced only if it is the expected one`(isFile: Bool) async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let storages: [any TokenStorage] = [isFile ? FileTokenStorage(directory: folder) : InMemoryTokenStorage(), Unlocked()]
+        let storages: [any TokenStorage] = [
+            isFile ? FileTokenStorage(directory: folder) : InMemoryTokenStorage(), Unlocked(),
+        ]
         for storage in storages {
             #expect(try await !storage.replace("a", with: "b", for: "key"))
             #expect(try await storage.replace(nil, with: "a", for: "key"))

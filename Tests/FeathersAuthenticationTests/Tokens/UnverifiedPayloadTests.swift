@@ -51,7 +51,8 @@ struct UnverifiedPayloadTests {
 
     @Test(
         "has no expiry where that is no number, or one nobody can count with",
-        arguments: ["tomorrow", .null, true, [], [:], 1e300, -1e300, 1e18, .number(.greatestFiniteMagnitude)] as [JSONValue])
+        arguments: ["tomorrow", .null, true, [], [:], 1e300, -1e300, 1e18, .number(.greatestFiniteMagnitude)]
+            as [JSONValue])
     func oddExpiry(_ expiry: JSONValue) async throws {
         let payload = try #require(try await result(try SampleToken.make(["exp": expiry, "iat": expiry])).payload)
         #expect(payload.expiresAt == nil && payload.issuedAt == nil)
@@ -59,7 +60,8 @@ struct UnverifiedPayloadTests {
 
     @Test("may be nested as deeply as it likes, or long")
     func nested() async throws {
-        let deep = Data((String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000)).utf8).base64EncodedString()
+        let deep = Data((String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000)).utf8)
+            .base64EncodedString()
         #expect(try await result("e30.\(deep.replacingOccurrences(of: "=", with: "")).x").payload == nil)
         let long = try SampleToken.make(["sub": .string(String(repeating: "a", count: 40_000))])
         #expect(try await result(long).payload?.subject?.count == 40_000)
@@ -68,14 +70,17 @@ struct UnverifiedPayloadTests {
     @Test("Tokens, passwords and users never show in descriptions, reflections and dumps")
     func secrets() async throws {
         let token = try SampleToken.make(["sub": "SECRET"])
-        let server = SampleServer(.init(answer: ["accessToken": .string(token), "refreshToken": "SECRET", "user": ["name": "SECRET"]]))
+        let server = SampleServer(
+            .init(answer: ["accessToken": .string(token), "refreshToken": "SECRET", "user": ["name": "SECRET"]]))
         let storage = InMemoryTokenStorage(["x": "SECRET"])
         let app = try FeathersApp.sample(server, storage: storage)
         let credentials = AuthenticationCredentials.local(email: "SECRET@example.com", password: "SECRET")
         let result = try await app.authenticate(credentials)
         let tokens = AuthenticationTokens(accessToken: "SECRET", refreshToken: "SECRET")
         let answers: [Any] = [TokenRefresh.Outcome.tokens(tokens), TokenRefresh.Outcome.credentials(credentials)]
-        for value in [credentials, result, app.authentication, result.payload as Any, tokens, storage] as [Any] + answers {
+        for value in [credentials, result, app.authentication, result.payload as Any, tokens, storage] as [Any]
+            + answers
+        {
             var dumped = ""
             dump(value, to: &dumped)
             for text in ["\(value)", String(describing: value), String(reflecting: value), dumped] {

@@ -20,7 +20,9 @@ struct CachePartitionTests {
         cached.app.setIdentity(Identity("grace"))
         #expect(await cached.kept() == nil)
         cached.server.set(nil)
-        await #expect(throws: FeathersError.self) { try await cached.messages.get(1, params: .caching(.networkFirstCacheIfFailed)) }
+        await #expect(throws: FeathersError.self) {
+            try await cached.messages.get(1, params: .caching(.networkFirstCacheIfFailed))
+        }
         cached.app.setIdentity(Identity("ada"))
         #expect(try await cached.messages.get(1) == "of ada")
     }
@@ -113,7 +115,8 @@ struct CachePartitionTests {
         cached.server.set("of ada")
         _ = try await cached.messages.get(1, params: Params(headers: ["Authorization": "Bearer ada"]))
         cached.server.set("of grace")
-        #expect(try await cached.messages.get(1, params: Params(headers: ["authorization": "Bearer grace"])) == "of grace")
+        #expect(
+            try await cached.messages.get(1, params: Params(headers: ["authorization": "Bearer grace"])) == "of grace")
         #expect(try await cached.messages.get(1, params: Params(headers: ["authorization": "Bearer ada"])) == "of ada")
     }
 }

@@ -49,7 +49,9 @@ struct CachedServiceTests {
         let transport = StubTransport { _ in "new" }
         let messages = FeathersApp(transport: transport).service("messages")
         var sources: [CacheSource] = []
-        for try await result in messages.cached.get(1, policy: .cacheFirstNetworkAlways) { sources.append(result.source) }
+        for try await result in messages.cached.get(1, policy: .cacheFirstNetworkAlways) {
+            sources.append(result.source)
+        }
         #expect(sources == [.network(updated: true)])
         #expect(transport.requests.count == 1)
     }
@@ -71,13 +73,17 @@ struct CachedServiceTests {
         await app.service("messages").use(hooks: note("inside"))
         _ = try await app.service("messages").get(1)
         for try await _ in app.service("messages").cached.get(1) {}
-        #expect(calls.withLock { $0 } == ["inside new", "outside new", "inside new", "outside new", "inside new", "outside new"])
+        #expect(
+            calls.withLock { $0 } == [
+                "inside new", "outside new", "inside new", "outside new", "inside new", "outside new",
+            ])
     }
 
     @Test("What hooks inside make of a result is what is kept, and is made once")
     func transformed() async throws {
         let cached = CachedApp(policy: .cacheFirstNetworkIfNotFoundOrExpired)
-        await cached.messages.use(hooks: Hooks(after: [{ context in context.result = .string("<\(context.result?.string ?? "")>") }]))
+        await cached.messages.use(
+            hooks: Hooks(after: [{ context in context.result = .string("<\(context.result?.string ?? "")>") }]))
         for _ in 0..<2 { #expect(try await cached.messages.get(1) == "<new>") }
         #expect(cached.transport.requests.count == 1)
     }
@@ -86,9 +92,13 @@ struct CachedServiceTests {
     func handedOn() async throws {
         let cached = CachedApp()
         await cached.messages.use(
-            hooks: Hooks(before: [{ context in _ = try await context.app.service("users").get(2, params: context.params) }]))
+            hooks: Hooks(before: [
+                { context in _ = try await context.app.service("users").get(2, params: context.params) }
+            ]))
         var sources: [CacheSource] = []
-        for try await result in cached.messages.cached.get(1, policy: .cacheFirstNetworkAlways) { sources.append(result.source) }
+        for try await result in cached.messages.cached.get(1, policy: .cacheFirstNetworkAlways) {
+            sources.append(result.source)
+        }
         #expect(sources == [.network(updated: true)])
         #expect(cached.transport.requests.map(\.path) == ["users", "messages"])
     }

@@ -8,7 +8,8 @@ import Testing
 
 @testable import FeathersCaching
 
-@Suite("Answers the server need not send again", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
+@Suite(
+    "Answers the server need not send again", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct ConditionalReadTests {
     private static let tagged = ScriptedResponse(headers: [["ETag", #"W/"1""#]], body: #"{"text":"Hi"}"#)
     private static let notModified = ScriptedResponse(status: 304, headers: [["ETag", #"W/"1""#]])
@@ -18,7 +19,9 @@ struct ConditionalReadTests {
     private func app(_ script: ServerScript, _ storage: any CacheStorage = MemoryCacheStorage()) -> FeathersApp {
         let time = time
         let app = FeathersApp(transport: .rest(script.url))
-        let cache = ServiceCache(storage, policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(10))) { options in
+        let cache = ServiceCache(
+            storage, policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(10))
+        ) { options in
             options.now = { time.withLock { $0 } }
         }
         cache["users"] = ServiceCacheOptions(policy: .networkOnlyNoCache)
@@ -33,7 +36,8 @@ struct ConditionalReadTests {
         arguments: TestedStorage.allCases)
     func notModified(_ tested: TestedStorage) async throws {
         let directory = TemporaryDirectory()
-        let script = try await ServerScript(Self.tagged, Self.notModified, ScriptedResponse(body: #"{"text":"changed"}"#))
+        let script = try await ServerScript(
+            Self.tagged, Self.notModified, ScriptedResponse(body: #"{"text":"changed"}"#))
         let app = app(script, tested.make(in: directory))
         let messages = app.service("messages")
         let seen = Locked<[JSONValue?]>([])
@@ -56,7 +60,9 @@ struct ConditionalReadTests {
         let requests = try await script.requests()
         // The last answer had no tag.
         #expect(requests.map { $0.header("If-None-Match") } == [nil, #"W/"1""#, #"W/"1""#, nil])
-        #expect(seen.withLock { $0 } == Array(repeating: ["text": "Hi"], count: 4) + Array(repeating: ["text": "changed"], count: 2))
+        #expect(
+            seen.withLock { $0 } == Array(repeating: ["text": "Hi"], count: 4)
+                + Array(repeating: ["text": "changed"], count: 2))
     }
 
     @Test("A 304 is no update of the value that was given before")
@@ -96,7 +102,8 @@ struct ConditionalReadTests {
     @Test("Calls that a hook makes with the same params are asked for as what they are")
     func handedOn() async throws {
         let script = try await ServerScript(
-            Self.tagged, ScriptedResponse(body: #"{"name":"Ada"}"#), ScriptedResponse(body: #"{"name":"Ada"}"#), Self.notModified)
+            Self.tagged, ScriptedResponse(body: #"{"name":"Ada"}"#), ScriptedResponse(body: #"{"name":"Ada"}"#),
+            Self.notModified)
         let app = app(script)
         let messages = app.service("messages")
         _ = try await messages.get(1)
@@ -111,7 +118,10 @@ struct ConditionalReadTests {
                 }
             ]))
         pass()
-        await messages.use(hooks: Hooks(before: [{ context in _ = try await context.app.service("users").get(2, params: context.params) }]))
+        await messages.use(
+            hooks: Hooks(before: [
+                { context in _ = try await context.app.service("users").get(2, params: context.params) }
+            ]))
         #expect(try await messages.get(1) == ["text": "Hi"])
         #expect(names.withLock { $0 } == [["name": "Ada"]])
         let conditions = try await script.requests().map { $0.header("If-None-Match") }

@@ -13,7 +13,9 @@ struct EventInvalidationTests {
         private let sink = Locked<EventSink?>(nil)
 
         func deliver(to sink: EventSink) { self.sink.withLock { $0 = sink } }
-        func push(_ name: EventName, at path: String) { sink.withLock { $0 }?.receive(ServiceEvent(path: path, name: name, data: [:])) }
+        func push(_ name: EventName, at path: String) {
+            sink.withLock { $0 }?.receive(ServiceEvent(path: path, name: name, data: [:]))
+        }
         func pushGap() { sink.withLock { $0 }?.receiveGap(.reconnected) }
 
         func send(_ request: ServiceRequest) async throws -> ServiceResponse { ServiceResponse("new") }
@@ -38,7 +40,8 @@ struct EventInvalidationTests {
         (try? await app.service(path).get(1, params: .caching(.cacheOnly))) != nil
     }
 
-    @Test("A record's event empties its service's group at once, though nobody subscribes", arguments: EventName.standard)
+    @Test(
+        "A record's event empties its service's group at once, though nobody subscribes", arguments: EventName.standard)
     func standard(_ name: EventName) async throws {
         let app = app()
         for path in ["messages", "users"] { _ = try await app.service(path).get(1) }

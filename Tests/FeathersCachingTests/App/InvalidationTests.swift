@@ -31,7 +31,8 @@ struct InvalidationTests {
         return cached
     }
 
-    @Test("A change that succeeded empties its service's group and no other", arguments: changes, TestedStorage.allCases)
+    @Test(
+        "A change that succeeded empties its service's group and no other", arguments: changes, TestedStorage.allCases)
     func success(_ change: Change, _ storage: TestedStorage) async throws {
         let cached = try await prepared(storage)
         cached.server.set(change.answer)

@@ -7,7 +7,8 @@ import Testing
 @Suite("Cache files", .timeLimit(.minutes(10)))
 struct CacheFileTests {
     private static let key = CacheKey(text: #"["get",1]"#, group: "messages")
-    private static let entry = CacheEntry(value: ["text": "Hi"], expiration: Date(timeIntervalSinceReferenceDate: 1), entityTag: "x")
+    private static let entry = CacheEntry(
+        value: ["text": "Hi"], expiration: Date(timeIntervalSinceReferenceDate: 1), entityTag: "x")
 
     @Test("Any changed byte, bit by bit, and any missing or added one makes the file nothing")
     func corrupted() throws {
@@ -19,7 +20,9 @@ struct CacheFileTests {
                 changed[offset] ^= 1 << bit
                 #expect(CacheFile.content(of: changed, for: Self.key) == .corrupted, "byte \(offset), bit \(bit)")
             }
-            #expect(CacheFile.content(of: Array(bytes[..<offset]), for: Self.key) == .corrupted, "the first \(offset) bytes")
+            #expect(
+                CacheFile.content(of: Array(bytes[..<offset]), for: Self.key) == .corrupted, "the first \(offset) bytes"
+            )
         }
         #expect(CacheFile.content(of: bytes + [0], for: Self.key) == .corrupted)
     }
@@ -68,6 +71,8 @@ struct CacheFileTests {
 
     @Test("What JSON cannot express is refused rather than changed")
     func notANumber() {
-        #expect(throws: (any Error).self) { try CacheFile.bytes(of: CacheEntry(value: .number(.infinity)), for: Self.key) }
+        #expect(throws: (any Error).self) {
+            try CacheFile.bytes(of: CacheEntry(value: .number(.infinity)), for: Self.key)
+        }
     }
 }

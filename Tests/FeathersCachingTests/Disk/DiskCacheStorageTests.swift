@@ -24,8 +24,11 @@ struct DiskCacheStorageTests {
         let first = storage(3500)
         for number in 1...3 {
             try await first.set(thousand, for: key(number))
-            let attributes = [FileAttributeKey.modificationDate: Date.now.addingTimeInterval(Double(number) * 100 - 1000)]
-            try FileManager.default.setAttributes(attributes, ofItemAtPath: directory.url.appending(path: key(number).fileName).path)
+            let attributes = [
+                FileAttributeKey.modificationDate: Date.now.addingTimeInterval(Double(number) * 100 - 1000)
+            ]
+            try FileManager.default.setAttributes(
+                attributes, ofItemAtPath: directory.url.appending(path: key(number).fileName).path)
         }
         #expect(try await first.entry(for: key(1)) == thousand)
         let second = storage(3500)
@@ -133,7 +136,8 @@ struct DiskCacheStorageTests {
         try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: directory.url.path)
         for use in [
-            { try await $0.set(thousand, for: key(1)) }, { _ = try await $0.entry(for: key(1)) }, { _ = try await $0.byteCount },
+            { try await $0.set(thousand, for: key(1)) }, { _ = try await $0.entry(for: key(1)) },
+            { _ = try await $0.byteCount },
         ] as [(DiskCacheStorage) async throws -> Void] {
             await #expect { try await use(storage()) } throws: { "\($0)".contains("'\(directory.url.path)'") }
         }
@@ -147,7 +151,8 @@ struct DiskCacheStorageTests {
         let precious = victim.url.appending(path: "precious")
         try Data("export PATH".utf8).write(to: precious)
         func link(_ name: String) throws {
-            try FileManager.default.createSymbolicLink(at: directory.url.appending(path: name), withDestinationURL: precious)
+            try FileManager.default.createSymbolicLink(
+                at: directory.url.appending(path: name), withDestinationURL: precious)
         }
         _ = try SafeDirectory.make(directory.url.path)
         try link("writing")
@@ -185,7 +190,9 @@ struct DiskCacheStorageTests {
         try await storage.set(thousand, for: key(1))
         let entry = directory.url.appending(path: key(1).fileName).path
         #expect(chown(entry, 12345, 12345) == 0)
-        await #expect { try await storage.entry(for: key(1)) } throws: { "\($0)".contains("'\(entry)'") && "\($0)".contains("12345") }
+        await #expect { try await storage.entry(for: key(1)) } throws: {
+            "\($0)".contains("'\(entry)'") && "\($0)".contains("12345")
+        }
         try await storage.set(thousand, for: key(1))
         #expect(try await storage.entry(for: key(1)) == thousand)
 
@@ -196,7 +203,8 @@ struct DiskCacheStorageTests {
 
         #expect(chown(directory.url.path, 12345, 12345) == 0)
         for use in [
-            { try await $0.set(thousand, for: key(2)) }, { _ = try await $0.entry(for: key(1)) }, { _ = try await $0.byteCount },
+            { try await $0.set(thousand, for: key(2)) }, { _ = try await $0.entry(for: key(1)) },
+            { _ = try await $0.byteCount },
         ] as [(DiskCacheStorage) async throws -> Void] {
             await #expect { try await use(storage) } throws: { "\($0)".contains("'\(directory.url.path)'") }
         }

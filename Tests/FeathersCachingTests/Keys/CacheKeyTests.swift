@@ -17,7 +17,9 @@ struct CacheKeyTests {
 
     @Test("A key says all its answer depends on, the same in every process")
     func golden() async throws {
-        let key = try await key { $0.params.headers = ["ACCEPT-language": "de", "X-Request-ID": "1", "traceparent": "00"] }
+        let key = try await key {
+            $0.params.headers = ["ACCEPT-language": "de", "X-Request-ID": "1", "traceparent": "00"]
+        }
         #expect(
             key?.text
                 == #"[["n","ada","work"],"get","users/:userId/messages",1,{"userId":"7"},{"a":1},{"accept-language":"\#(SHA256.hex("de".utf8))"}]"#
@@ -43,7 +45,8 @@ struct CacheKeyTests {
         arguments: [
             { $0.params.query = Query(["a": "1"]) }, { $0.params.query = Query(["a": [1, 2]]) },
             { $0.params.query = Query(["a": [2, 1]]) },
-            { $0.params.query = Query(["$sort": ["x": 1, "y": 1]]) }, { $0.params.query = Query(["$sort": ["y": 1, "x": 1]]) },
+            { $0.params.query = Query(["$sort": ["x": 1, "y": 1]]) },
+            { $0.params.query = Query(["$sort": ["y": 1, "x": 1]]) },
             { $0.params.query = Query(["a": "\u{E9}"]) }, { $0.params.query = Query(["a": "e\u{301}"]) },
             { $0.id = "1" }, { $0.id = 2 }, { $0.id = nil }, { $0.params.route = ["userId": "8"] },
             { $0.params.headers = ["Accept-Language": "de"] }, { $0.params.headers = ["Authorization": "a"] },
@@ -65,7 +68,9 @@ struct CacheKeyTests {
     @Test("The values of header fields stand in no key")
     func secrets() async throws {
         let text = try #require(
-            try await key { $0.params.headers = ["Authorization": "Bearer s3cret", "cookie": "s3cret", "X-Api-Key": "s3cret"] }
+            try await key {
+                $0.params.headers = ["Authorization": "Bearer s3cret", "cookie": "s3cret", "X-Api-Key": "s3cret"]
+            }
         ).text
         #expect(!text.contains("s3cret"))
     }
@@ -76,7 +81,9 @@ struct CacheKeyTests {
         let cached = CachedApp(policy: .cacheFirstNetworkAlways)
         cached.server.set(["new"])
         #expect(try await cached.messages.find(Query(["a": .number(.nan)])).data == ["new"])
-        #expect(try await cached.messages.cached.find(Query(["a": .number(.nan)])).first().source == .network(updated: true))
+        #expect(
+            try await cached.messages.cached.find(Query(["a": .number(.nan)])).first().source == .network(updated: true)
+        )
         #expect(cached.transport.requests.count == 2)
     }
 }

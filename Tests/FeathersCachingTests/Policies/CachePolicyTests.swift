@@ -51,7 +51,8 @@ struct CachePolicyTests {
         #expect(await cached.kept()?.value.string ?? "-" == row.kept)
     }
 
-    @Test("A plain call gives the last value of the row's sequence", arguments: PolicyTable.rows, TestedStorage.allCases)
+    @Test(
+        "A plain call gives the last value of the row's sequence", arguments: PolicyTable.rows, TestedStorage.allCases)
     func plain(_ row: PolicyTable.Row, _ storage: TestedStorage) async throws {
         let cached = try await prepared(row, storage)
         let expected = row.sequence.last { $0 != "(refresh)" }
@@ -70,13 +71,19 @@ struct CachePolicyTests {
         _ = try await cached.messages.get(1)
         cached.server.set(["b": [1, 2], "a": 1])
         var sources: [CacheSource] = []
-        for try await result in cached.messages.cached.get(1, policy: .cacheFirstNetworkAlways) { sources.append(result.source) }
+        for try await result in cached.messages.cached.get(1, policy: .cacheFirstNetworkAlways) {
+            sources.append(result.source)
+        }
         #expect(sources == [.cache(isExpired: false), .network(updated: false)])
         cached.server.set(["a": 1, "b": [1]])
         // A list that grew or shrank has changed, however equal its beginning is.
-        #expect(try await cached.messages.cached.get(1, policy: .cacheFirstNetworkAlways).last().source == .network(updated: true))
+        #expect(
+            try await cached.messages.cached.get(1, policy: .cacheFirstNetworkAlways).last().source
+                == .network(updated: true))
         // Nothing was given before, so nothing was compared.
-        #expect(try await cached.messages.cached.get(1, policy: .networkOnlyUpdateCache).last().source == .network(updated: true))
+        #expect(
+            try await cached.messages.cached.get(1, policy: .networkOnlyUpdateCache).last().source
+                == .network(updated: true))
     }
 
     @Test("The first value is had without what would follow")
@@ -95,7 +102,9 @@ struct CachePolicyTests {
         _ = try await cached.messages.get(1)
         cached.pass(seconds: 11)
         cached.server.set(nil)
-        await #expect { try await cached.messages.get(1, params: .caching(.networkFirstCacheIfFailed)) } throws: { word($0) == "failure" }
+        await #expect { try await cached.messages.get(1, params: .caching(.networkFirstCacheIfFailed)) } throws: {
+            word($0) == "failure"
+        }
         cached.pass(seconds: -11)
         #expect(await cached.kept() == nil)
     }
@@ -106,7 +115,9 @@ struct CachePolicyTests {
         _ = try await cached.messages.get(1)
         let service = cached.messages
         cached.app.use(hooks: Hooks(before: [{ _ in throw CancellationError() }]))
-        await #expect(throws: CancellationError.self) { try await service.get(1, params: .caching(.networkFirstCacheIfFailed)) }
+        await #expect(throws: CancellationError.self) {
+            try await service.get(1, params: .caching(.networkFirstCacheIfFailed))
+        }
     }
 
     @Test("Any other failure has the cache answer, a refusal too")
@@ -121,7 +132,8 @@ struct CachePolicyTests {
     func precedence() async throws {
         let cached = CachedApp(policy: .cacheOnly)
         await #expect { try await cached.messages.get(1) } throws: { word($0) == "miss" }
-        cached.cache["/messages/"] = ServiceCacheOptions(policy: .networkOnlyUpdateCache, expiration: .after(.seconds(20)))
+        cached.cache["/messages/"] = ServiceCacheOptions(
+            policy: .networkOnlyUpdateCache, expiration: .after(.seconds(20)))
         #expect(try await cached.messages.get(1) == "new")
         cached.server.set("newer")
         #expect(try await cached.messages.get(1, params: .caching(.cacheOnly)) == "new")

@@ -1,9 +1,11 @@
 import FeathersCaching
 
-/// What every policy gives for what the cache has, with a network that answers and one that fails: the rule of the whole package, in one place.
+/// What every policy gives for what the cache has, with a network that answers and one that fails: the rule of the
+/// whole package, in one place.
 ///
-/// Values in order: `cached` and `expired` come from the cache, `network` from the network, `failure` is the network's, `miss` is that nothing is in the
-/// cache. `(refresh)` is a request whose outcome nobody hears of. The last column is what the cache has afterwards.
+/// Values in order: `cached` and `expired` come from the cache, `network` from the network, `failure` is the network's,
+/// `miss` is that nothing is in the cache. `(refresh)` is a request whose outcome nobody hears of. The last column is
+/// what the cache has afterwards.
 enum PolicyTable {
     enum State: String, CaseIterable, Sendable { case fresh, expired, nothing }
     enum Network: String, CaseIterable, Sendable { case answers, fails }
@@ -21,16 +23,20 @@ enum PolicyTable {
         /// How often the network is asked.
         var requests: Int { sequence.count { ["network", "failure", "(refresh)"].contains($0) } + unseenFailures }
         /// `networkFirstCacheIfFailed` does not show the failure it makes up for.
-        private var unseenFailures: Int { policy == .networkFirstCacheIfFailed && network == .fails && state != .nothing ? 1 : 0 }
+        private var unseenFailures: Int {
+            policy == .networkFirstCacheIfFailed && network == .fails && state != .nothing ? 1 : 0
+        }
     }
 
     static let rows: [Row] = text.split(separator: "\n").map { line in
         let columns = line.split(separator: "|").map { $0.split(separator: " ").joined(separator: " ") }
-        guard columns.count == 5, let policy = CachePolicy(rawValue: columns[0]), let state = State(rawValue: columns[1]),
+        guard columns.count == 5, let policy = CachePolicy(rawValue: columns[0]),
+            let state = State(rawValue: columns[1]),
             let network = Network(rawValue: columns[2])
         else { preconditionFailure("no row: \(line)") }
         return Row(
-            policy: policy, state: state, network: network, sequence: columns[3].split(separator: " ").map(String.init), kept: columns[4])
+            policy: policy, state: state, network: network, sequence: columns[3].split(separator: " ").map(String.init),
+            kept: columns[4])
     }
 
     private static let text = """

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Reads in flight", .timeLimit(.minutes(10)))
 struct InFlightReadsTests {
-    /// An app whose server answers when the clock is advanced, with the number of the request, and a count of who waits for others.
+    /// An app whose server answers when the clock is advanced, with the number of the request, and a count of who waits
+    /// for others.
     private struct Slow {
         let cached: CachedApp
         let clock = ManualClock()
@@ -38,7 +39,8 @@ struct InFlightReadsTests {
             for await waiters in waiting where waiters == count { return }
         }
 
-        /// Answers the request that waits for the clock, once one does: who asks first may be slower than all who wait for the answer.
+        /// Answers the request that waits for the clock, once one does: who asks first may be slower than all who wait
+        /// for the answer.
         func answer() async throws {
             try await clock.waitForSleepers(1)
             clock.advance(by: .seconds(1))
@@ -113,7 +115,8 @@ struct InFlightReadsTests {
     @Test(
         "What is not identical is asked for itself: other credentials, another patience, another id, nothing kept",
         arguments: [
-            Params(headers: ["Authorization": "b"]), Params(timeout: .seconds(600)), Params(query: ["a": 1]), .caching(.networkOnlyNoCache),
+            Params(headers: ["Authorization": "b"]), Params(timeout: .seconds(600)), Params(query: ["a": 1]),
+            .caching(.networkOnlyNoCache),
             .caching(.networkOnlyUpdateCache, expiration: .after(.seconds(1))),
         ])
     func different(_ params: Params) async throws {

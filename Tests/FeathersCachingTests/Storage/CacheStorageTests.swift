@@ -50,7 +50,9 @@ struct CacheStorageTests {
     func expired(_ tested: TestedStorage) async throws {
         let storage = tested.make(in: directory)
         let dates = [10.0, 20, 30].map { Date(timeIntervalSinceReferenceDate: $0) }
-        for (number, date) in dates.enumerated() { try await storage.set(CacheEntry(value: 1, expiration: date), for: key("\(number)")) }
+        for (number, date) in dates.enumerated() {
+            try await storage.set(CacheEntry(value: 1, expiration: date), for: key("\(number)"))
+        }
         try await storage.set(CacheEntry(value: 1), for: key("never"))
         try await storage.removeExpired(olderThan: dates[1])
         var kept: [String] = []

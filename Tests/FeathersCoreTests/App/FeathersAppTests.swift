@@ -24,7 +24,8 @@ struct FeathersAppTests {
         let app = FeathersApp()
         await #expect { try await app.service("notes").get(1) } throws: { error in
             guard let error = error as? FeathersError else { return false }
-            return error.code == .notFound && error.message == "Can not find service 'notes'" && error.execution == .neverSent
+            return error.code == .notFound && error.message == "Can not find service 'notes'"
+                && error.execution == .neverSent
         }
         #expect(app.servicePaths == [])
     }
@@ -86,7 +87,9 @@ struct FeathersAppTests {
         let app = FeathersApp()
         let notes = try await app.use(Named(name: "a"), at: "notes")
         let closed = try await app.use(Named(name: "a"), at: "closed", options: ServiceOptions(methods: [.find]))
-        await #expect { try await notes.remove(1) } throws: { FeathersError.Code.methodNotAllowed ~= $0 && "\($0)".contains("`remove`") }
+        await #expect { try await notes.remove(1) } throws: {
+            FeathersError.Code.methodNotAllowed ~= $0 && "\($0)".contains("`remove`")
+        }
         await #expect { try await notes.call("archive") } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
         await #expect { try await closed.get(1) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
     }

@@ -44,7 +44,8 @@ struct LifecycleTests {
                 }
             ])
         try await withFeathersApp(app) { _ in trace.add("body") }
-        #expect(trace.all == ["setUp>", "setUp b", "setUp a", "<setUp", "body", "tearDown b", "tearDown a", "<tearDown"])
+        #expect(
+            trace.all == ["setUp>", "setUp b", "setUp a", "<setUp", "body", "tearDown b", "tearDown a", "<tearDown"])
     }
 
     @Test("A service registered in an app that is set up is set up at once, and torn down when it is taken out")

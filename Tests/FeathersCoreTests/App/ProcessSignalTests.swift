@@ -43,7 +43,9 @@ struct ProcessSignalTests {
         try await running
     }
 
-    @Test("A second signal ends the process, even if it arrives before the first one is handled", .timeLimit(.minutes(10)))
+    @Test(
+        "A second signal ends the process, even if it arrives before the first one is handled", .timeLimit(.minutes(10))
+    )
     func second() async {
         // Which of the two the process ends by depends on the order of their delivery. It doesn't fail otherwise.
         await #expect(processExitsWith: .failure) {

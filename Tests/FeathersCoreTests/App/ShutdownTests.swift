@@ -46,7 +46,8 @@ struct ShutdownTests {
                 try await app.service("others").find()
             } throws: { error in
                 guard let error = error as? FeathersError else { return false }
-                return error.code == .unavailable && error.execution == .neverSent && error.message.contains("'find' of 'others'")
+                return error.code == .unavailable && error.execution == .neverSent
+                    && error.message.contains("'find' of 'others'")
             }
             #expect(app.health.state == .shuttingDown)
             mayEnd.resolve(())
@@ -59,7 +60,8 @@ struct ShutdownTests {
     @Test("What a call under way calls in turn is let in")
     func nested() async throws {
         let app = try await app()
-        await app.service("waiting").use(hooks: Hooks(after: [{ $0.result = try await app.service("others").rawFind() }]))
+        await app.service("waiting").use(
+            hooks: Hooks(after: [{ $0.result = try await app.service("others").rawFind() }]))
         async let call = app.service("waiting").get(1)
         try await begun.value()
         app.beginShutdown(within: .seconds(600))
@@ -93,7 +95,8 @@ struct ShutdownTests {
                 await #expect {
                     try await app.service("slow").find()
                 } throws: { error in
-                    (error as? FeathersError)?.code == .unavailable && (error as? FeathersError)?.execution == .mayHaveExecuted
+                    (error as? FeathersError)?.code == .unavailable
+                        && (error as? FeathersError)?.execution == .mayHaveExecuted
                 }
                 return nil
             }

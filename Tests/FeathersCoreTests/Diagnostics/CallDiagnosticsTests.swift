@@ -9,7 +9,9 @@ struct CallDiagnosticsTests {
     private let ledger = Ledger()
     private let transport = StubTransport { _ in .null }
 
-    private func app(levels: DiagnosticLevels = DiagnosticLevels(.trace), verbosity: DiagnosticVerbosity = .brief) -> FeathersApp {
+    private func app(levels: DiagnosticLevels = DiagnosticLevels(.trace), verbosity: DiagnosticVerbosity = .brief)
+        -> FeathersApp
+    {
         let app = FeathersApp(transport: transport)
         app.use(diagnostics: ledger, levels: levels, verbosity: verbosity)
         return app
@@ -17,7 +19,9 @@ struct CallDiagnosticsTests {
 
     @Test("comes once, with who, what, how long and how it ended, typed")
     func once() async throws {
-        transport.stub("messages", .get, with: .choose { $0.id == 1 ? .value(["id": 1]) : .error(FeathersError(.notFound, "None")) })
+        transport.stub(
+            "messages", .get,
+            with: .choose { $0.id == 1 ? .value(["id": 1]) : .error(FeathersError(.notFound, "None")) })
         let messages = app(levels: DiagnosticLevels(.info)).service("messages")
         _ = try await messages.get(1, query: Query(["a": 1]))
         _ = try? await messages.get("x")
@@ -53,10 +57,15 @@ struct CallDiagnosticsTests {
                 testDescription: "server error", stub: .error(FeathersError(.generalError, "Oops")), level: .error,
                 message: "find m failed: GeneralError 500: Oops"),
             Ending(
-                testDescription: "timeout", stub: .error(FeathersError(.timeout, "Late", execution: .mayHaveExecuted)), level: .error,
+                testDescription: "timeout", stub: .error(FeathersError(.timeout, "Late", execution: .mayHaveExecuted)),
+                level: .error,
                 message: "find m failed: Timeout 408: Late"),
-            Ending(testDescription: "cancellation", stub: .error(CancellationError()), level: .info, message: "find m cancelled"),
-            Ending(testDescription: "an error of one's own", stub: .error(Broken()), level: .error, message: "find m failed: Broken"),
+            Ending(
+                testDescription: "cancellation", stub: .error(CancellationError()), level: .info,
+                message: "find m cancelled"),
+            Ending(
+                testDescription: "an error of one's own", stub: .error(Broken()), level: .error,
+                message: "find m failed: Broken"),
         ])
     func levels(_ ending: Ending) async throws {
         transport.stub("m", with: ending.stub)
@@ -122,7 +131,8 @@ struct CallDiagnosticsTests {
         await app.service("m").use(
             hooks: Hooks(before: [
                 { _ in
-                    Diagnostics.current.log(.debug, .cache, "hit for Bearer s3cret", ["key": "k", "userToken": "s3cret"])
+                    Diagnostics.current.log(
+                        .debug, .cache, "hit for Bearer s3cret", ["key": "k", "userToken": "s3cret"])
                     Diagnostics.current.log(.trace, .cache, "\(asked.add(1, ordering: .relaxed))")
                     Diagnostics.current.log(.warning, "mine", "\(asked.add(1, ordering: .relaxed))")
                 }
@@ -139,7 +149,8 @@ struct CallDiagnosticsTests {
 
     @Test("is brief unless told otherwise; verbose it has payloads and header fields, redacted and cut")
     func verbose() async throws {
-        transport.stub("m", with: .value(["accessToken": "s3cret", "text": .string(String(repeating: "ü", count: 50))]))
+        transport.stub(
+            "m", with: .value(["accessToken": "s3cret", "text": .string(String(repeating: "ü", count: 50))]))
         let params = Params(query: ["a": 1], headers: ["Authorization": "Bearer s3cret", "X-Kind": "test"])
         _ = try await app(levels: DiagnosticLevels(.info)).service("m").create(["password": "s3cret"], params: params)
         #expect(ledger.events[0][.data] == nil && ledger.events[0][.result] == nil && ledger.events[0][.headers] == nil)
@@ -157,14 +168,19 @@ struct CallDiagnosticsTests {
     func secrets() async throws {
         let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
         transport.stub(
-            "m", with: .error(FeathersError(.badRequest, "The token \(jwt) is bad; Bearer s3cret", data: ["password": "s3cret"])))
+            "m",
+            with: .error(
+                FeathersError(.badRequest, "The token \(jwt) is bad; Bearer s3cret", data: ["password": "s3cret"])))
         let query = Query<JSONValue>([
-            "password": "s3cret", "user.resetToken": "s3cret", "$or": [["client-secret": "s3cret"]], "note": .string(jwt),
+            "password": "s3cret", "user.resetToken": "s3cret", "$or": [["client-secret": "s3cret"]],
+            "note": .string(jwt),
         ])
         _ = try? await app(verbosity: .verbose()).service("m").get(ServiceID(jwt), query: query)
         #expect(ledger.events.count == 2)
         #expect(!ledger.text.contains("s3cret") && !ledger.text.contains("eyJ"))
-        #expect(ledger.messages[1].hasPrefix("get m/<redacted> failed: BadRequest 400: The token <redacted> is bad; Bearer <redacted>"))
+        #expect(
+            ledger.messages[1].hasPrefix(
+                "get m/<redacted> failed: BadRequest 400: The token <redacted> is bad; Bearer <redacted>"))
     }
 
     @Test("is not made where every level is switched off")

@@ -10,7 +10,9 @@ struct ConnectionDiagnosticsTests {
         func receive(_ event: DiagnosticEvent) { continuation.yield(event) }
     }
 
-    private func next(_ count: Int, of events: inout AsyncStream<DiagnosticEvent>.AsyncIterator) async -> [DiagnosticEvent] {
+    private func next(_ count: Int, of events: inout AsyncStream<DiagnosticEvent>.AsyncIterator) async
+        -> [DiagnosticEvent]
+    {
         var heard: [DiagnosticEvent] = []
         while heard.count < count, let event = await events.next(isolation: #isolation) { heard.append(event) }
         return heard
@@ -38,7 +40,8 @@ struct ConnectionDiagnosticsTests {
             heard.map { "\($0.level) \($0.message)" } == [
                 "notice not connected (ping timeout), next attempt in 0 ms",
                 "debug connecting, attempt 2",
-                "info connected, missed events recovered", "error closed permanently: connect_error: Bearer <redacted> is no more",
+                "info connected, missed events recovered",
+                "error closed permanently: connect_error: Bearer <redacted> is no more",
             ])
         #expect(heard.allSatisfy { $0.domain == .connection && $0.callID == nil })
         #expect(heard.map { $0[.attempt] } == [1, 2, nil, nil])

@@ -21,7 +21,8 @@ struct DiagnosticLevelsTests {
 
     @Test("are ordered from what matters least")
     func order() {
-        #expect(DiagnosticLevel.allCases.map(\.description) == ["trace", "debug", "info", "notice", "warning", "error"])
+        #expect(
+            DiagnosticLevel.allCases.map(\.description) == ["trace", "debug", "info", "notice", "warning", "error"])
         #expect(DiagnosticLevel.allCases == DiagnosticLevel.allCases.sorted())
     }
 }

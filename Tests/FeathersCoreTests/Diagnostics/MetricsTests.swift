@@ -55,7 +55,9 @@ struct MetricsTests {
     @Test("put each duration into the first bucket it is not longer than")
     func histogram() {
         var histogram = DurationHistogram()
-        for duration in [Duration.zero, .milliseconds(1), .milliseconds(2), .seconds(1), .seconds(31)] { histogram.add(duration) }
+        for duration in [Duration.zero, .milliseconds(1), .milliseconds(2), .seconds(1), .seconds(31)] {
+            histogram.add(duration)
+        }
         #expect(histogram.counts == [2, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1])
         #expect(histogram.count == 5 && histogram.sum == .milliseconds(32_003))
     }
@@ -84,6 +86,8 @@ struct MetricsTests {
         #expect(lines.contains("feathers_call_duration_seconds_bucket{\(labels),le=\"+Inf\"} 1"))
         #expect(lines.contains("feathers_call_duration_seconds_count{\(labels)} 1"))
         #expect(!lines.contains { $0.contains("connections") })
-        for line in lines { #expect(line.hasPrefix("#") || line.split(separator: " ").last.flatMap { Double($0) } != nil) }
+        for line in lines {
+            #expect(line.hasPrefix("#") || line.split(separator: " ").last.flatMap { Double($0) } != nil)
+        }
     }
 }

@@ -19,12 +19,15 @@ struct TextDiagnosticSinkTests {
             ["key": "k", .duration: .duration(.milliseconds(12)), "fresh": false, "n": 3, .query: .json(["a": 1])],
             callID: 17, time: Date(timeIntervalSince1970: 1_704_164_645.678))
         #expect(
-            lines([event]) == [#"2024-01-02T03:04:05.678Z warning cache miss key=k duration=12 ms fresh=false n=3 query={"a":1} call=17"#])
+            lines([event]) == [
+                #"2024-01-02T03:04:05.678Z warning cache miss key=k duration=12 ms fresh=false n=3 query={"a":1} call=17"#
+            ])
     }
 
     @Test("stay on their line, whatever they are about")
     func control() {
-        let event = DiagnosticEvent(.info, .calls, "get m/1\r\n2024 error calls forged\u{1b}[31m", ["id": "a\nb\u{2028}c\u{85}"])
+        let event = DiagnosticEvent(
+            .info, .calls, "get m/1\r\n2024 error calls forged\u{1b}[31m", ["id": "a\nb\u{2028}c\u{85}"])
         let text = lines([event]).joined()
         #expect(text.contains(#"get m/1\r\n2024 error calls forged\u{1B}[31m id=a\nb\u{2028}c\u{0085}"#), "\(text)")
         #expect(!text.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{2028}" })
@@ -40,7 +43,9 @@ struct TextDiagnosticSinkTests {
         let payload = String(repeating: "x", count: 5000)
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
-                group.addTask { sink.receive(DiagnosticEvent(.info, .calls, "begin \(payload) end", ["n": .integer(number)])) }
+                group.addTask {
+                    sink.receive(DiagnosticEvent(.info, .calls, "begin \(payload) end", ["n": .integer(number)]))
+                }
             }
         }
         try handle.close()

@@ -17,7 +17,9 @@ struct ErrorReasonTests {
 
     @Test("It names the method and the path of the call, and what is shown to people is the same")
     func call() async throws {
-        let transport = StubTransport { _ in throw FeathersError(.timeout, "No answer came in time", execution: .mayHaveExecuted) }
+        let transport = StubTransport { _ in
+            throw FeathersError(.timeout, "No answer came in time", execution: .mayHaveExecuted)
+        }
         let messages = FeathersApp(transport: transport).service("messages")
         let error = try await failure { _ = try await messages.get(1) }
         #expect(error.path == "messages" && error.method == .get)
@@ -34,7 +36,8 @@ struct ErrorReasonTests {
                 throw FeathersError(.notFound, "'get' of 'users' found nothing")
             })
         let messages = app.service("messages")
-        await messages.use(hooks: Hooks(after: [.get: [{ context in _ = try await context.app.service("users").get(7) }]]))
+        await messages.use(
+            hooks: Hooks(after: [.get: [{ context in _ = try await context.app.service("users").get(7) }]]))
         let error = try await failure { _ = try await messages.get(1) }
         #expect(error.path == "users" && error.method == .get)
         #expect("\(error)" == "NotFound 404: 'get' of 'users' found nothing")
@@ -54,27 +57,35 @@ struct ErrorReasonTests {
 
     @Test("A result that cannot be decoded is named by its method and service")
     func undecodableMethods() async throws {
-        let transport = StubTransport { request in request.id == nil && request.method != .create ? [["id": 1]] : ["id": 1] }
+        let transport = StubTransport { request in
+            request.id == nil && request.method != .create ? [["id": 1]] : ["id": 1]
+        }
         let messages = FeathersApp(transport: transport).service("messages", of: Message.self)
         let data: JSONValue = ["text": "a"]
         let calls: [(ServiceMethod, () async throws -> Void)] = [
             (.find, { _ = try await messages.find() }), (.get, { _ = try await messages.get(1) }),
             (.create, { try await messages.create(data) }), (.create, { try await messages.create(["text": "a"]) }),
             (.update, { try await messages.update(1, with: data) }),
-            (.patch, { try await messages.patch(1, with: data) }), (.patch, { try await messages.patch(1, with: ["text": "a"]) }),
-            (.patch, { try await messages.patchAll(query: Query(), with: data) }), (.remove, { try await messages.remove(1) }),
+            (.patch, { try await messages.patch(1, with: data) }),
+            (.patch, { try await messages.patch(1, with: ["text": "a"]) }),
+            (.patch, { try await messages.patchAll(query: Query(), with: data) }),
+            (.remove, { try await messages.remove(1) }),
             (.remove, { try await messages.removeAll(query: Query()) }),
             ("publish", { _ = try await messages.call("publish", with: data, returning: Message.self) }),
         ]
         for (method, call) in calls {
             let error = try await failure(call)
-            #expect(error.message.contains("'\(method)' on service 'messages' cannot be decoded as "), "\(method): \(error)")
+            #expect(
+                error.message.contains("'\(method)' on service 'messages' cannot be decoded as "), "\(method): \(error)"
+            )
         }
     }
 
     @Test("Records that cannot be decoded are skipped and reported where the caller says so")
     func skipped() async throws {
-        let transport = StubTransport { _ in [["id": 1, "text": "a", "rating": 1], ["id": 500, "text": ["s3cret"], "rating": 1]] }
+        let transport = StubTransport { _ in
+            [["id": 1, "text": "a", "rating": 1], ["id": 500, "text": ["s3cret"], "rating": 1]]
+        }
         let app = FeathersApp(transport: transport)
         let ledger = Ledger()
         app.use(diagnostics: ledger, levels: DiagnosticLevels(.warning))
@@ -89,13 +100,17 @@ struct ErrorReasonTests {
         #expect(!ledger.text.contains("s3cret"))
     }
 
-    @Test("A number that JSON has no form for is named by its path, and nothing is sent", arguments: [Double.nan, .infinity])
+    @Test(
+        "A number that JSON has no form for is named by its path, and nothing is sent",
+        arguments: [Double.nan, .infinity])
     func unencodable(number: Double) async throws {
         let transport = StubTransport()
         let messages = FeathersApp(transport: transport).service("messages", of: Message.self)
         let error = try await failure { try await messages.create(Message(id: 1, text: "s3cret", rating: number)) }
         #expect(error.code == .badRequest && error.execution == .neverSent)
-        #expect(error.message.contains("'messages'") && error.message.contains("'rating'") && !"\(error)".contains("s3cret"))
+        #expect(
+            error.message.contains("'messages'") && error.message.contains("'rating'") && !"\(error)".contains("s3cret")
+        )
     }
 
     @Test("Readers of events are warned once for each service where the transport receives none")

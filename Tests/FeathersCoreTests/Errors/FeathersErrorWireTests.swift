@@ -31,7 +31,9 @@ struct FeathersErrorWireTests {
 
     @Test("keeps codes and classes nobody knows")
     func unknown() {
-        let error = FeathersError(wire: ["name": "Teapot", "message": "short and stout", "code": 418, "className": "teapot"])
+        let error = FeathersError(wire: [
+            "name": "Teapot", "message": "short and stout", "code": 418, "className": "teapot",
+        ])
         #expect(error.code == 418)
         #expect(error.name == "Teapot")
         #expect(error.className == "teapot")
@@ -40,7 +42,9 @@ struct FeathersErrorWireTests {
 
     @Test("keeps an errors array, null and empty data as they are")
     func verbatim() {
-        let list = FeathersError(wire: ["name": "BadRequest", "code": 400, "data": [:], "errors": [["keyword": "required"]]])
+        let list = FeathersError(wire: [
+            "name": "BadRequest", "code": 400, "data": [:], "errors": [["keyword": "required"]],
+        ])
         #expect(list.data == [:])
         #expect(list.errors == [["keyword": "required"]])
         #expect(FeathersError(wire: ["name": "BadRequest", "code": 400, "data": nil]).data == .null)
@@ -98,7 +102,8 @@ struct FeathersErrorWireTests {
 
     @Test("never shows data, errors or bodies in its description")
     func description() {
-        var error = FeathersError(.conflict, "m", data: ["token": "secret"], errors: ["x": "secret"], execution: .mayHaveExecuted)
+        var error = FeathersError(
+            .conflict, "m", data: ["token": "secret"], errors: ["x": "secret"], execution: .mayHaveExecuted)
         error.response = FeathersError.Response(status: 409, body: Array("secret".utf8))
         #expect(error.description == "Conflict 409: m (may have been executed)")
     }

@@ -8,7 +8,9 @@ struct GapPositionTests {
     }
 
     /// Reads to the number given; the number after each marker must be as far away as the marker says.
-    private func read(_ deliveries: AsyncStream<EventDelivery<ServiceEvent>>, to last: Int64) async -> (read: Int64, missing: Int64) {
+    private func read(_ deliveries: AsyncStream<EventDelivery<ServiceEvent>>, to last: Int64) async -> (
+        read: Int64, missing: Int64
+    ) {
         var (read, missing, expected): (Int64, Int64, Int64) = (0, 0, 1)
         for await delivery in deliveries {
             switch delivery {

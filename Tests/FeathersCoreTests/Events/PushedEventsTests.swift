@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Pushed events")
 struct PushedEventsTests {
-    private static func event(_ id: Int64) -> ServiceEvent { ServiceEvent(path: "messages", name: .created, data: .integer(id)) }
+    private static func event(_ id: Int64) -> ServiceEvent {
+        ServiceEvent(path: "messages", name: .created, data: .integer(id))
+    }
 
     @Test("reach every subscriber from its subscription on, and none after its end")
     func subscribers() async {

@@ -7,7 +7,8 @@ struct AroundHookTests {
     func skipping() async throws {
         let trace = Trace()
         let service = try await FeathersApp().use(TracedService(trace: trace), at: "things")
-        await service.use(hooks: Hooks(around: [{ context, _ in context.result = "cached" }], before: [trace.hook("before")]))
+        await service.use(
+            hooks: Hooks(around: [{ context, _ in context.result = "cached" }], before: [trace.hook("before")]))
         #expect(try await service.get(1) == "cached")
         #expect(trace.all == [])
     }
@@ -30,7 +31,9 @@ struct AroundHookTests {
                     try await next(&context)
                 }
             ]))
-        await #expect { try await service.get(1) } throws: { ($0 as? FeathersError)?.message == "next() called multiple times" }
+        await #expect { try await service.get(1) } throws: {
+            ($0 as? FeathersError)?.message == "next() called multiple times"
+        }
         #expect(trace.all == ["METHOD"])
     }
 
@@ -55,7 +58,9 @@ struct AroundHookTests {
         }
         let service = try await FeathersApp().use(Reader(), at: "reader")
         await service.use(
-            hooks: Hooks(around: [{ context, next in try await Reader.$request.withValue("r1") { try await next(&context) } }]))
+            hooks: Hooks(around: [
+                { context, next in try await Reader.$request.withValue("r1") { try await next(&context) } }
+            ]))
         #expect(try await service.get(1) == "r1")
     }
 

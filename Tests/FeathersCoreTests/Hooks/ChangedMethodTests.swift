@@ -28,7 +28,9 @@ struct ChangedMethodTests {
         await notes.use(
             hooks: Hooks(
                 before: [.patch: [{ _ in trace.add("before patch") }]],
-                after: [.remove: [{ trace.add("after remove, \($0.method)") }], .patch: [{ _ in trace.add("after patch") }]]))
+                after: [
+                    .remove: [{ trace.add("after remove, \($0.method)") }], .patch: [{ _ in trace.add("after patch") }],
+                ]))
         let events = notes.events()
         #expect(try await notes.remove(1) == ["text": "old", "id": 1, "isDeleted": true])
         #expect(try await events.first().name == .patched)
@@ -89,7 +91,8 @@ struct ChangedMethodTests {
     func remote() async throws {
         let stub = StubTransport { request in .string("\(request.method) \(request.data ?? .null)") }
         let notes = FeathersApp(transport: stub).service("notes")
-        await notes.use(hooks: Hooks(before: ["archive": [{ $0.method = "store" }], "purge": [{ $0.method = .create }]]))
+        await notes.use(
+            hooks: Hooks(before: ["archive": [{ $0.method = "store" }], "purge": [{ $0.method = .create }]]))
         #expect(try await notes.call("archive", with: ["id": 1]) == #"store {"id":1}"#)
         #expect(try await notes.call("purge", with: ["id": 1]) == #"create {"id":1}"#)
     }

@@ -45,7 +45,8 @@ struct HookContextTests {
         let app = FeathersApp()
         let notes = try await app.use(Notes(), at: "notes")
         let describe: Hook = { context in
-            trace.add("\(context.type) \(context.path) \(context.method) \(context.id.map(String.init(describing:)) ?? "-")")
+            trace.add(
+                "\(context.type) \(context.path) \(context.method) \(context.id.map(String.init(describing:)) ?? "-")")
         }
         await notes.use(
             hooks: Hooks(
@@ -70,7 +71,8 @@ struct HookContextTests {
                 error: [
                     { context in
                         trace.add(
-                            "\(context.type) \(context.original?.type.rawValue ?? "-") \(context.original?.result?["id"] ?? .null)")
+                            "\(context.type) \(context.original?.type.rawValue ?? "-") \(context.original?.result?["id"] ?? .null)"
+                        )
                         trace.add("\(context.error as? FeathersError == nil) \(context.result == nil)")
                     }
                 ]))
@@ -110,14 +112,17 @@ struct HookContextTests {
                         }
                     ]
                 ]))
-        #expect(try await notes.call("archive", with: ["a": 1]) == ["method": "archive", "data": ["a": 1], "by": "Ada"])
+        #expect(
+            try await notes.call("archive", with: ["a": 1]) == ["method": "archive", "data": ["a": 1], "by": "Ada"])
         #expect(try await notes.call("other") == ["method": "other", "data": nil])
     }
 
     @Test("A custom method can not be called by a standard name")
     func standardNameAsCustom() async throws {
         let notes = try await FeathersApp().use(Notes(), at: "notes")
-        await #expect { try await notes.call("get", with: [:]) } throws: { "\($0)".contains("'get' is not a custom method") }
+        await #expect { try await notes.call("get", with: [:]) } throws: {
+            "\($0)".contains("'get' is not a custom method")
+        }
     }
 
     @Test("Registered hooks can be inspected")

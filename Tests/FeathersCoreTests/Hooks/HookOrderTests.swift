@@ -32,12 +32,14 @@ struct HookOrderTests {
         Case(testDescription: "success", order: wayIn + ["METHOD"] + wayOut, result: ["id": 1]),
         Case(
             testDescription: "the method throws", methodFails: true,
-            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"], failure: "method"),
+            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"], failure: "method"
+        ),
         Case(
             testDescription: "the service's before hook of the method throws", actions: ["svc.before.m": failing],
             order: wayIn + ["svc.error.m", "svc.error.all", "app.error.m", "app.error.all"], failure: "no"),
         Case(
-            testDescription: "the service's before hook of all methods throws: its error hook of the method does not hear it",
+            testDescription:
+                "the service's before hook of all methods throws: its error hook of the method does not hear it",
             actions: ["svc.before.all": failing],
             order: wayIn.dropLast() + ["svc.error.all", "app.error.m", "app.error.all"], failure: "no"),
         Case(
@@ -46,15 +48,19 @@ struct HookOrderTests {
             order: ["app.around.all>", "app.around.m>", "app.before.all", "app.error.all"], failure: "no"),
         Case(
             testDescription: "the app's before hook of the method throws", actions: ["app.before.m": failing],
-            order: ["app.around.all>", "app.around.m>", "app.before.all", "app.before.m", "app.error.m", "app.error.all"], failure: "no"),
+            order: [
+                "app.around.all>", "app.around.m>", "app.before.all", "app.before.m", "app.error.m", "app.error.all",
+            ], failure: "no"),
         Case(
             testDescription: "an after hook throws", actions: ["svc.after.all": failing],
-            order: wayIn + ["METHOD", "svc.after.all", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"], failure: "no"),
+            order: wayIn + ["METHOD", "svc.after.all", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"],
+            failure: "no"),
         Case(
             testDescription: "the app's after hook throws", actions: ["app.after.m": failing],
             order: wayIn + ["METHOD"] + wayOut.prefix(6) + ["app.error.m", "app.error.all"], failure: "no"),
         Case(
-            testDescription: "the service's error hook of the method sets a result: the app's after hooks run, the service's do not",
+            testDescription:
+                "the service's error hook of the method sets a result: the app's after hooks run, the service's do not",
             actions: ["svc.error.m": rescuing], methodFails: true,
             order: wayIn + ["METHOD", "svc.error.m"] + wayOut.dropFirst(2), result: "rescued"),
         Case(
@@ -63,7 +69,8 @@ struct HookOrderTests {
             order: wayIn + ["METHOD", "svc.error.m", "svc.error.all"] + wayOut.dropFirst(2), result: .null),
         Case(
             testDescription: "the app's error hook rescues", actions: ["app.error.m": rescuing], methodFails: true,
-            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m"] + wayOut.suffix(2), result: "rescued"),
+            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m"] + wayOut.suffix(2),
+            result: "rescued"),
         Case(
             testDescription: "an error hook throws another error, which the outer ones hear",
             actions: ["svc.error.m": { _ in throw FeathersError(.conflict, "worse") }], methodFails: true,
@@ -71,11 +78,13 @@ struct HookOrderTests {
         Case(
             testDescription: "an error hook replaces the error",
             actions: ["svc.error.all": { $0.error = FeathersError(.conflict, "replaced") }], methodFails: true,
-            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"], failure: "replaced"),
+            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"],
+            failure: "replaced"),
         Case(
             testDescription: "an error hook that only clears the error rescues nothing",
             actions: ["svc.error.m": { $0.error = nil }], methodFails: true,
-            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"], failure: "method"),
+            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"], failure: "method"
+        ),
         Case(
             testDescription: "a before hook sets the result: only the method is skipped",
             actions: ["app.before.all": { $0.result = "stubbed" }], order: wayIn + wayOut, result: "stubbed"),
@@ -89,7 +98,10 @@ struct HookOrderTests {
         Case(
             testDescription: "an after hook sets the error: it is not ignored",
             actions: ["svc.after.m": { $0.error = FeathersError(.forbidden, "set") }],
-            order: wayIn + ["METHOD", "svc.after.all", "svc.after.m", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"],
+            order: wayIn + [
+                "METHOD", "svc.after.all", "svc.after.m", "svc.error.m", "svc.error.all", "app.error.m",
+                "app.error.all",
+            ],
             failure: "set"),
     ]
 
@@ -119,7 +131,8 @@ struct HookOrderTests {
         let service = try await app.use(TracedService(trace: trace), at: "things")
         app.use(hooks: Hooks(error: [trace.hook("app.error")]))
         await service.use(
-            hooks: Hooks(around: [{ _, _ in throw FeathersError(.conflict, "around") }], error: [trace.hook("svc.error")]))
+            hooks: Hooks(
+                around: [{ _, _ in throw FeathersError(.conflict, "around") }], error: [trace.hook("svc.error")]))
         await #expect(throws: FeathersError.self) { try await service.get(1) }
         #expect(trace.all == ["app.error"])
     }
@@ -138,7 +151,8 @@ struct HookOrderTests {
         _ = try await service.get(1)
         #expect(
             trace.all == [
-                "around1>", "around2>", "around3>", "before1", "before2", "before3", "METHOD", "after1", "after2", "after3",
+                "around1>", "around2>", "around3>", "before1", "before2", "before3", "METHOD", "after1", "after2",
+                "after3",
                 "<around3", "<around2", "<around1",
             ])
     }

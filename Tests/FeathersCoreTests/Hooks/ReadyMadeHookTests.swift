@@ -6,7 +6,9 @@ import Testing
 @Suite("Ready-made hooks")
 struct ReadyMadeHookTests {
     /// A service of an app whose transport answers as told.
-    static func service(_ answer: @escaping StubTransport.Responder) -> (service: Service<JSONValue>, transport: StubTransport) {
+    static func service(_ answer: @escaping StubTransport.Responder) -> (
+        service: Service<JSONValue>, transport: StubTransport
+    ) {
         let transport = StubTransport(answer)
         return (FeathersApp(transport: transport).service("messages"), transport)
     }
@@ -16,7 +18,9 @@ struct ReadyMadeHookTests {
         let (service, transport) = Self.service { $0.data ?? .null }
         await service.use(
             hooks: .validating(.create, .patch) { data in
-                guard data["text"]?.string?.isEmpty == false else { throw FeathersError(.badRequest, "A message needs text") }
+                guard data["text"]?.string?.isEmpty == false else {
+                    throw FeathersError(.badRequest, "A message needs text")
+                }
             })
         await #expect(throws: FeathersError.self) { try await service.create(["text": ""]) }
         await #expect(throws: FeathersError.self) { try await service.create(contentsOf: [["text": "a"], [:]]) }
@@ -32,7 +36,8 @@ struct ReadyMadeHookTests {
         let (service, _) = Self.service { $0.data ?? .null }
         let counter = Atomic<Int>(0)
         await service.use(
-            hooks: .setting("number", on: .create) { _ in .integer(Int64(counter.add(1, ordering: .relaxed).newValue)) })
+            hooks: .setting("number", on: .create) { _ in .integer(Int64(counter.add(1, ordering: .relaxed).newValue)) }
+        )
         #expect(try await service.create(["a": 1]) == ["a": 1, "number": 1])
         #expect(try await service.create(contentsOf: [["a": 1], [:]]) == [["a": 1, "number": 2], ["number": 3]])
         #expect(try await service.patch(1, with: ["a": 1]) == ["a": 1])
@@ -49,17 +54,22 @@ struct ReadyMadeHookTests {
         "Retrying repeats what is safe to repeat and nothing else",
         arguments: [
             RetryCase(
-                testDescription: "a read that may have been executed", error: FeathersError(.unavailable, "-", execution: .mayHaveExecuted),
+                testDescription: "a read that may have been executed",
+                error: FeathersError(.unavailable, "-", execution: .mayHaveExecuted),
                 method: .get, attempts: 3),
             RetryCase(
-                testDescription: "a write that was never sent", error: FeathersError(.unavailable, "-", execution: .neverSent),
+                testDescription: "a write that was never sent",
+                error: FeathersError(.unavailable, "-", execution: .neverSent),
                 method: .create, attempts: 3),
             RetryCase(
                 testDescription: "a write that may have been executed",
                 error: FeathersError(.unavailable, "-", execution: .mayHaveExecuted),
                 method: .create, attempts: 1),
-            RetryCase(testDescription: "a write the server refused", error: FeathersError(.unavailable, "-"), method: .patch, attempts: 1),
-            RetryCase(testDescription: "another failure", error: FeathersError(.notFound, "-"), method: .get, attempts: 1),
+            RetryCase(
+                testDescription: "a write the server refused", error: FeathersError(.unavailable, "-"), method: .patch,
+                attempts: 1),
+            RetryCase(
+                testDescription: "another failure", error: FeathersError(.notFound, "-"), method: .get, attempts: 1),
         ])
     func retrying(_ testCase: RetryCase) async throws {
         let (service, transport) = Self.service { _ in throw testCase.error }
@@ -81,7 +91,9 @@ struct ReadyMadeHookTests {
     func retryRestoresTheCall() async throws {
         let attempts = Atomic<Int>(0)
         let (service, _) = Self.service { request in
-            if attempts.add(1, ordering: .relaxed).newValue < 3 { throw FeathersError(.unavailable, "-", execution: .neverSent) }
+            if attempts.add(1, ordering: .relaxed).newValue < 3 {
+                throw FeathersError(.unavailable, "-", execution: .neverSent)
+            }
             return request.data ?? .null
         }
         let clock = ManualClock()
@@ -117,7 +129,8 @@ struct ReadyMadeHookTests {
         #expect {
             try outcome.get()
         } throws: { error in
-            FeathersError.Code.timeout ~= error && "\(error)".contains("'get' on service 'messages' took longer than 5.0 seconds")
+            FeathersError.Code.timeout ~= error
+                && "\(error)".contains("'get' on service 'messages' took longer than 5.0 seconds")
         }
     }
 

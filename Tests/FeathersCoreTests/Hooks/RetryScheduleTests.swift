@@ -4,10 +4,13 @@ import Testing
 
 @Suite("When a call is tried again")
 struct RetryScheduleTests {
-    private static func pauses(_ schedule: RetrySchedule, retryAfter: Duration? = nil, chance: Double = 1) -> [Duration] {
+    private static func pauses(_ schedule: RetrySchedule, retryAfter: Duration? = nil, chance: Double = 1) -> [Duration]
+    {
         var schedule = schedule
         var pauses: [Duration] = []
-        while let pause = schedule.failed(retryAfter: retryAfter, elapsed: pauses.reduce(.zero, +), chance: chance) { pauses.append(pause) }
+        while let pause = schedule.failed(retryAfter: retryAfter, elapsed: pauses.reduce(.zero, +), chance: chance) {
+            pauses.append(pause)
+        }
         return pauses
     }
 
@@ -30,7 +33,8 @@ struct RetryScheduleTests {
     @Test(
         "A pause that outlasts the call, or the longest pause, is not begun",
         arguments: [
-            (timeout: 10.0, retryAfter: 10.0, tries: 0), (10, 9, 1), (10, 4, 2), (100, 31, 0), (nil, 31, 0), (nil, 30, 2), (0.6, nil, 0),
+            (timeout: 10.0, retryAfter: 10.0, tries: 0), (10, 9, 1), (10, 4, 2), (100, 31, 0), (nil, 31, 0),
+            (nil, 30, 2), (0.6, nil, 0),
             (2, nil, 1),
         ] as [(timeout: Double?, retryAfter: Double?, tries: Int)])
     func bounds(timeout: Double?, retryAfter: Double?, tries: Int) {

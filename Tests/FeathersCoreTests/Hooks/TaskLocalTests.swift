@@ -41,13 +41,15 @@ struct TaskLocalTests {
                         try await next(&context)
                     }
                 ],
-                before: [{ _ in see("before \(Trace.parent ?? "-")") }], after: [{ _ in see("after \(Trace.parent ?? "-")") }]))
+                before: [{ _ in see("before \(Trace.parent ?? "-")") }],
+                after: [{ _ in see("after \(Trace.parent ?? "-")") }]))
         // A deadline runs the call in a child task, which inherits them.
         if hasDeadline { await service.use(hooks: .timeout(.seconds(60))) }
         _ = try await service.get(1)
         #expect(
             lines.withLock { $0 } == [
-                "app before trace-1", "around trace-1", "before trace-1", "method trace-1", "after trace-1", "app after trace-1",
+                "app before trace-1", "around trace-1", "before trace-1", "method trace-1", "after trace-1",
+                "app after trace-1",
             ])
         #expect(Trace.parent == nil)
     }
@@ -78,7 +80,8 @@ struct TaskLocalTests {
         app.use(
             hooks: Hooks(
                 around: [Self.around],
-                before: [{ context in if let parent = Trace.parent { context.params.headers["traceparent"] = parent } }]))
+                before: [{ context in if let parent = Trace.parent { context.params.headers["traceparent"] = parent } }]
+            ))
         _ = try await app.service("m").rawFind()
         #expect(transport.requests[0].params.headers == ["traceparent": "trace-1"])
     }

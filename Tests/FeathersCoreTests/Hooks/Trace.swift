@@ -28,7 +28,8 @@ final class Trace: Sendable {
         }
     }
 
-    /// A full set of hooks, one of each type for all methods and for `get`, where those named in `actions` do something.
+    /// A full set of hooks, one of each type for all methods and for `get`, where those named in `actions` do
+    /// something.
     func hooks(_ level: String, _ actions: [String: Hook] = [:]) -> Hooks {
         func make(_ name: String) -> Hook {
             hook("\(level).\(name)", actions["\(level).\(name)"] ?? { _ in })

@@ -15,9 +15,11 @@ struct MemoryServiceErrorTests {
 
     static let examples: [Example] = [
         Example(
-            name: "get", call: { try await $0.get(9999, Params()) }, code: .notFound, message: "No record found for id '9999'"),
+            name: "get", call: { try await $0.get(9999, Params()) }, code: .notFound,
+            message: "No record found for id '9999'"),
         Example(
-            name: "get by text", call: { try await $0.get("x y", Params()) }, code: .notFound, message: "No record found for id 'x y'"),
+            name: "get by text", call: { try await $0.get("x y", Params()) }, code: .notFound,
+            message: "No record found for id 'x y'"),
         Example(
             name: "update", call: { try await $0.update(9999, with: [:], Params()) }, code: .notFound,
             message: "No record found for id '9999'"),
@@ -25,7 +27,8 @@ struct MemoryServiceErrorTests {
             name: "patch", call: { try await $0.patch(9999, with: [:], Params()) }, code: .notFound,
             message: "No record found for id '9999'"),
         Example(
-            name: "remove", call: { try await $0.remove(9999, Params()) }, code: .notFound, message: "No record found for id '9999'"),
+            name: "remove", call: { try await $0.remove(9999, Params()) }, code: .notFound,
+            message: "No record found for id '9999'"),
         Example(
             name: "update of the null id", call: { try await $0.update(nil, with: [:], Params()) }, code: .badRequest,
             message: "You can not replace multiple instances. Did you mean 'patch'?"),
@@ -33,7 +36,8 @@ struct MemoryServiceErrorTests {
             name: "update with an array", call: { try await $0.update(1, with: [[:]], Params()) }, code: .badRequest,
             message: "You can not replace multiple instances. Did you mean 'patch'?"),
         Example(
-            name: "patch of the null id", call: { try await $0.patch(nil, with: [:], Params()) }, code: .methodNotAllowed,
+            name: "patch of the null id", call: { try await $0.patch(nil, with: [:], Params()) },
+            code: .methodNotAllowed,
             message: "Can not patch multiple entries"),
         Example(
             name: "remove of the null id", call: { try await $0.remove(nil, Params()) }, code: .methodNotAllowed,
@@ -42,22 +46,26 @@ struct MemoryServiceErrorTests {
             name: "create with an array", call: { try await $0.create([[:]], Params()) }, code: .methodNotAllowed,
             message: "Can not create multiple entries"),
         Example(
-            name: "unknown operator", call: { try await $0.find(Params(query: ["n": ["$regex": "x"]])) }, code: .badRequest,
+            name: "unknown operator", call: { try await $0.find(Params(query: ["n": ["$regex": "x"]])) },
+            code: .badRequest,
             message: "Invalid query parameter $regex", data: ["$regex": "x"]),
         Example(
             name: "unknown filter", call: { try await $0.get(1, Params(query: ["$populate": "x"])) }, code: .badRequest,
             message: "Invalid filter value $populate"),
         Example(
-            name: "bad query before the null id", call: { try await $0.patch(nil, with: [:], Params(query: ["$no": 1])) },
+            name: "bad query before the null id",
+            call: { try await $0.patch(nil, with: [:], Params(query: ["$no": 1])) },
             code: .badRequest, message: "Invalid filter value $no"),
         Example(
             name: "create without an object", call: { try await $0.create("x", Params()) }, code: .badRequest,
             message: "A record must be an object"),
         Example(
-            name: "create with an object as id", call: { try await $0.create(["id": [:]], Params()) }, code: .badRequest,
+            name: "create with an object as id", call: { try await $0.create(["id": [:]], Params()) },
+            code: .badRequest,
             message: "An id must be a string or a number"),
         Example(
-            name: "custom methods", call: { try await $0.call("archive", with: [:], Params()) }, code: .methodNotAllowed,
+            name: "custom methods", call: { try await $0.call("archive", with: [:], Params()) },
+            code: .methodNotAllowed,
             message: "Method `archive` is not supported by this endpoint."),
     ]
 

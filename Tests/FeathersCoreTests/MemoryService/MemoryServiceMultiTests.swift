@@ -74,7 +74,8 @@ struct MemoryServiceMultiTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for n in 0..<200 {
                 group.addTask {
-                    let id = try #require(try await service.create(["n": .integer(Int64(n))], Params())["id"].flatMap { ServiceID($0) })
+                    let id = try #require(
+                        try await service.create(["n": .integer(Int64(n))], Params())["id"].flatMap { ServiceID($0) })
                     if n % 2 == 0 { _ = try await service.remove(id, Params()) }
                 }
             }

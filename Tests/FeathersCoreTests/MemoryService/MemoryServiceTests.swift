@@ -52,7 +52,8 @@ struct MemoryServiceTests {
         #expect(await service.count == 0)
     }
 
-    @Test("Texts that only look like a number's are other ids", arguments: ["01", "1.0", "+1", " 1", "é"] as [ServiceID])
+    @Test(
+        "Texts that only look like a number's are other ids", arguments: ["01", "1.0", "+1", " 1", "é"] as [ServiceID])
     func otherIDs(_ id: ServiceID) async {
         let service = MemoryService(records: [["id": 1], ["id": "e\u{301}"]])
         #expect(await failureCode { try await service.get(id, none) } == .notFound)

@@ -9,7 +9,9 @@ struct ServicePagesTests {
         var key: String?
         var prefetch = 0
         var pagination: Pagination?
-        var testDescription: String { "\(size) by \(key ?? "count"), \(prefetch) ahead, \(pagination.map { "\($0)" } ?? "no pagination")" }
+        var testDescription: String {
+            "\(size) by \(key ?? "count"), \(prefetch) ahead, \(pagination.map { "\($0)" } ?? "no pagination")"
+        }
     }
 
     static let ways: [Way] = [1, 3, 5, 7, 100].flatMap { size in
@@ -24,7 +26,9 @@ struct ServicePagesTests {
     /// A service with ten records of ranks 0, 0, 1, 1, …
     private func service(_ pagination: Pagination?) async throws -> (app: FeathersApp, stub: StubTransport) {
         let records = (1...10).map { ["id": .integer($0), "rank": .integer(($0 - 1) / 2), "text": "x"] as JSONObject }
-        let stub = StubTransport(services: ["messages": MemoryService(startID: 1, multi: .all, pagination: pagination, records: records)])
+        let stub = StubTransport(services: [
+            "messages": MemoryService(startID: 1, multi: .all, pagination: pagination, records: records)
+        ])
         return (FeathersApp(transport: stub), stub)
     }
 
@@ -123,12 +127,16 @@ struct ServicePagesTests {
         let whole = FeathersApp(transport: StubTransport { _ in [["id": 1], ["id": 2], ["id": 3]] }).service("messages")
         #expect(try await ids(whole.pages(of: 2)) == [1, 2, 3])
         let messages = try await service(nil).app.service("messages")
-        for pages in [messages.pages(of: 0), messages.pages(.skip(2), keyedBy: "id"), messages.pages(["$limit": "many"])] {
+        for pages in [
+            messages.pages(of: 0), messages.pages(.skip(2), keyedBy: "id"), messages.pages(["$limit": "many"]),
+        ] {
             await #expect { for try await _ in pages {} } throws: { FeathersError.Code.badRequest ~= $0 }
         }
         try await messages.create(["text": "no rank"])
         let incomplete = messages.pages(.sorted(by: "rank"), of: 1, keyedBy: "id")
-        await #expect { for try await _ in incomplete {} } throws: { FeathersError.Code.generalError ~= $0 && "\($0)".contains("'rank'") }
+        await #expect { for try await _ in incomplete {} } throws: {
+            FeathersError.Code.generalError ~= $0 && "\($0)".contains("'rank'")
+        }
     }
 
     @Test("end with their reader's cancellation")

@@ -55,8 +55,10 @@ extension MatchingCase {
         MatchingCase(["$and": [["a": ["$ne": 1]], ["a": ["$ne": 2]]]], [:], true),
         MatchingCase(["c": 1, "$or": [["a": 1], ["b": 2]]], ["a": 1, "c": 1], true),
         MatchingCase(["c": 1, "$or": [["a": 1], ["b": 2]]], ["a": 1], false),
-        MatchingCase(["$and": [["$or": [["a": 1], ["a": 2]]], ["$or": [["b": 1], ["b": 2]]]]], ["a": 1, "b": 2], true),
-        MatchingCase(["$and": [["$or": [["a": 1], ["a": 2]]], ["$or": [["b": 1], ["b": 2]]]]], ["a": 1, "b": 3], false),
+        MatchingCase(
+            ["$and": [["$or": [["a": 1], ["a": 2]]], ["$or": [["b": 1], ["b": 2]]]]], ["a": 1, "b": 2], true),
+        MatchingCase(
+            ["$and": [["$or": [["a": 1], ["a": 2]]], ["$or": [["b": 1], ["b": 2]]]]], ["a": 1, "b": 3], false),
         MatchingCase(["$or": [["$or": [["a": 1]]], ["b": 1]]], ["a": 1], true),
         MatchingCase(["$or": [["$or": [["a": 1]]], ["b": 1]]], ["b": 1], true),
         MatchingCase(["$or": [["$or": [["a": 1]]], ["b": 1]]], ["a": 2], false),

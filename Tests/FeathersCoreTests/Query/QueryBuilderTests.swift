@@ -85,7 +85,8 @@ struct QueryBuilderTests {
 
     @Test("The order written is the order sent")
     func order() {
-        let query = Query.where("z", 1).sorted(by: "b", .descending).sorted(by: "a").sorted(by: "c").sorted(by: "b").where("a", 2)
+        let query = Query.where("z", 1).sorted(by: "b", .descending).sorted(by: "a").sorted(by: "c").sorted(by: "b")
+            .where("a", 2)
         #expect(query.json.map(\.key) == ["z", "$sort", "a"])
         #expect(query.json["$sort"]?.object?.map(\.key) == ["b", "a", "c"])
         #expect(query.json["$sort"] == ["b": 1, "a": 1, "c": 1])
@@ -100,7 +101,8 @@ struct QueryBuilderTests {
     @Test(
         "Dates are written as JavaScript writes them",
         arguments: [
-            (1_704_164_645.678, "2024-01-02T03:04:05.678Z"), (0, "1970-01-01T00:00:00.000Z"), (-0.001, "1969-12-31T23:59:59.999Z"),
+            (1_704_164_645.678, "2024-01-02T03:04:05.678Z"), (0, "1970-01-01T00:00:00.000Z"),
+            (-0.001, "1969-12-31T23:59:59.999Z"),
             (951_782_400, "2000-02-29T00:00:00.000Z"), (-62_198_755_200, "-000001-01-01T00:00:00.000Z"),
             (253_402_300_800, "+010000-01-01T00:00:00.000Z"), (1_735_689_599.9996, "2025-01-01T00:00:00.000Z"),
         ])

@@ -11,7 +11,8 @@ struct QueryMatcherRefusalTests {
 
     static let refusals: [Refusal] = [
         Refusal(query: ["n": ["$regex": "x"]], message: "Invalid query parameter $regex", data: ["$regex": "x"]),
-        Refusal(query: ["n": ["$gt": 1, "$no": 2]], message: "Invalid query parameter $no", data: ["$gt": 1, "$no": 2]),
+        Refusal(
+            query: ["n": ["$gt": 1, "$no": 2]], message: "Invalid query parameter $no", data: ["$gt": 1, "$no": 2]),
         Refusal(query: ["a": ["b": ["$no": 1]]], message: "Invalid query parameter $no", data: ["$no": 1]),
         Refusal(query: ["$or": [["a": ["$no": 1]]]], message: "Invalid query parameter $no", data: ["$no": 1]),
         Refusal(
@@ -20,7 +21,8 @@ struct QueryMatcherRefusalTests {
         Refusal(query: ["$or": []], message: "$or must be a nonempty array", data: ["$or": []]),
         Refusal(query: ["$and": ["a": 1]], message: "$and must be a nonempty array", data: ["$and": ["a": 1]]),
         Refusal(
-            query: ["a": ["$gt": 1, "b": 2]], message: "Property queries must contain only operations, or exact objects.",
+            query: ["a": ["$gt": 1, "b": 2]],
+            message: "Property queries must contain only operations, or exact objects.",
             data: ["$gt": 1, "b": 2]),
         Refusal(query: ["a": ["$in": [["$gt": 1]]]], message: "cannot nest $ under $in", data: ["$in": [["$gt": 1]]]),
         Refusal(

@@ -41,7 +41,10 @@ struct QuerySorterTests {
     @Test("A path whose intermediate is missing counts as missing")
     func paths() throws {
         let records: [JSONValue] = [["a": ["b": 2]], ["a": nil], ["a": ["b": 1]], [:], ["a": [["b": 0]]]]
-        #expect(try sort(.sorted(by: "a.b"), records) == [["a": nil], [:], ["a": [["b": 0]]], ["a": ["b": 1]], ["a": ["b": 2]]])
+        #expect(
+            try sort(.sorted(by: "a.b"), records) == [
+                ["a": nil], [:], ["a": [["b": 0]]], ["a": ["b": 1]], ["a": ["b": 2]],
+            ])
         #expect(try sort(.sorted(by: "a.0.b", .descending), records).first == ["a": [["b": 0]]])
     }
 
@@ -50,7 +53,9 @@ struct QuerySorterTests {
         #expect(try sort(["$sort": ["a": "-1"]], [["a": 1], ["a": 2]]) == [["a": 2], ["a": 1]])
     }
 
-    @Test("A direction that is no number is refused", arguments: ["asc", nil, [1], ["a": "asc"], ["a": nil]] as [JSONValue])
+    @Test(
+        "A direction that is no number is refused",
+        arguments: ["asc", nil, [1], ["a": "asc"], ["a": nil]] as [JSONValue])
     func refusal(_ sort: JSONValue) throws {
         let error = try #require(throws: FeathersError.self) { try QuerySorter(["$sort": sort]) }
         #expect(error.code == .badRequest)

@@ -19,7 +19,8 @@ struct QueryStringTests {
         Example(["a": ""], "a="),
         Example(["a": nil], "a="),
         Example(["a": [nil, 1, nil]], "a%5B0%5D=&a%5B1%5D=1&a%5B2%5D="),
-        Example(["a": .number(.nan), "b": .number(.infinity), "c": .number(-.infinity)], "a=NaN&b=Infinity&c=-Infinity"),
+        Example(
+            ["a": .number(.nan), "b": .number(.infinity), "c": .number(-.infinity)], "a=NaN&b=Infinity&c=-Infinity"),
         Example(["a": -0.0, "b": 1e15, "c": -7.0], "a=0&b=1000000000000000&c=-7"),
         Example(["a": [1, true, false, "z"]], "a%5B0%5D=1&a%5B1%5D=true&a%5B2%5D=false&a%5B3%5D=z"),
         Example(["q": "x y+z/!*'()~-._"], "q=x%20y%2Bz%2F%21%2A%27%28%29~-._"),
@@ -66,12 +67,15 @@ struct QueryStringTests {
         Refusal(query: ["$select": []], words: ["'$select'", "empty array"]),
         Refusal(query: ["$or": [["a": 1], [:]]], words: ["'$or[1]'", "empty object"]),
         Refusal(query: ["a": ["$sort": [:]]], words: ["'a.$sort'", "empty object"]),
-        Refusal(query: .where("n", .isIn(0...1000)), words: ["'n.$in'", "1001", "1000", "brackets", "socket", "arrayLimit"]),
+        Refusal(
+            query: .where("n", .isIn(0...1000)), words: ["'n.$in'", "1001", "1000", "brackets", "socket", "arrayLimit"]),
         Refusal(query: .where("n", .isIn(0..<21)), options: .init(arrayLimit: 20), words: ["'n.$in'", "21", "20"]),
         Refusal(
             query: ["a": ["b": ["c": ["d": ["e": ["f": ["g": 1]]]]]]], words: ["'a.b.c.d.e.f.g'", "5", "depthLimit"]),
         Refusal(query: ["a": ["b": 1]], options: .init(depthLimit: 0), words: ["'a.b'", "depthLimit"]),
-        Refusal(query: ["n": ["$in": .array((0..<999).map { .integer($0) })], "x": 1, "y": 2], words: ["'y'", "1000", "pairLimit"]),
+        Refusal(
+            query: ["n": ["$in": .array((0..<999).map { .integer($0) })], "x": 1, "y": 2],
+            words: ["'y'", "1000", "pairLimit"]),
     ]
 
     @Test("What a query string would lose is refused before it is sent", arguments: refusals)
@@ -85,7 +89,8 @@ struct QueryStringTests {
     @Test("Limits can be lifted")
     func noLimits() throws {
         let options = QueryStringOptions(arrayLimit: nil, depthLimit: nil, pairLimit: nil)
-        let text = try Query.where("n", .isIn(0..<2000)).where("a", ["b": ["c": ["d": ["e": ["f": ["g": 1]]]]]]).queryString(options)
+        let text = try Query.where("n", .isIn(0..<2000)).where("a", ["b": ["c": ["d": ["e": ["f": ["g": 1]]]]]])
+            .queryString(options)
         #expect(text.hasSuffix("&n%5B%24in%5D%5B1999%5D=1999&a%5Bb%5D%5Bc%5D%5Bd%5D%5Be%5D%5Bf%5D%5Bg%5D=1"))
     }
 

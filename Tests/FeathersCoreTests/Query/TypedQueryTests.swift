@@ -22,7 +22,8 @@ struct TypedQueryTests {
         init(from decoder: any Decoder) throws {
             text = try decoder.singleValueContainer().decode(String.self)
             guard text.contains("@") else {
-                throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no @"))
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no @"))
             }
         }
 
@@ -56,7 +57,8 @@ struct TypedQueryTests {
         var fullName: String { name + address.city }
 
         enum CodingKeys: String, CodingKey {
-            case id = "_id", name, isAdmin = "is_admin", isActive, age, born, token, tags, address, kind, oldKind, kinds, email, attachment
+            case id = "_id", name, isAdmin = "is_admin", isActive, age, born, token, tags, address, kind, oldKind,
+                kinds, email, attachment
             case createdAt
         }
     }
@@ -71,7 +73,10 @@ struct TypedQueryTests {
         (.where(.isActive, .notEquals(false)), ["isActive": ["$ne": false]]),
         (.where(.isActive, nil), ["isActive": nil]),
         (.where(.age, .greaterThan(18)).where(.age, .lessThanOrEqual(65)), ["age": ["$gt": 18.0, "$lte": 65.0]]),
-        (.where(.age, .greaterThanOrEqual(1)).where(.name, .lessThan("m")), ["age": ["$gte": 1.0], "name": ["$lt": "m"]]),
+        (
+            .where(.age, .greaterThanOrEqual(1)).where(.name, .lessThan("m")),
+            ["age": ["$gte": 1.0], "name": ["$lt": "m"]]
+        ),
         (.where(.born, .lessThan(date)), ["born": ["$lt": .string(day)]]),
         (.where(.kind, Kind.image), ["kind": "image"]),
         (.where(.kind, .isIn([Kind.text])), ["kind": ["$in": ["text"]]]),
@@ -81,7 +86,10 @@ struct TypedQueryTests {
         (.where(.email, Email("a@b.c")), ["email": "a@b.c"]),
         (.where(.attachment, .notEquals(nil)), ["attachment": ["$ne": nil]]),
         (.where(.token, .isIn(["x", 1, nil])), ["token": ["$in": ["x", 1, nil]]]),
-        (.where(.id, .greaterThanOrEqual(1)).where("address.city", .equals("Rome")), ["_id": ["$gte": 1], "address.city": "Rome"]),
+        (
+            .where(.id, .greaterThanOrEqual(1)).where("address.city", .equals("Rome")),
+            ["_id": ["$gte": 1], "address.city": "Rome"]
+        ),
         (.where(.age, .custom("$mod", 7)), ["age": ["$mod": 7]]),
         (
             .sorted(by: .createdAt, .descending).sorted(by: .name).limit(3).skip(1),
@@ -110,7 +118,9 @@ struct TypedQueryTests {
     @Test("names the properties a service can be asked for, where the model says which")
     func queryKeys() throws {
         #expect(
-            try Query<Draft>.where(.room, "lobby").sorted(by: .id).written(for: CodingOptions()) == ["room": "lobby", "$sort": ["id": 1]])
+            try Query<Draft>.where(.room, "lobby").sorted(by: .id).written(for: CodingOptions()) == [
+                "room": "lobby", "$sort": ["id": 1],
+            ])
     }
 
     private static let seconds = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
@@ -118,9 +128,18 @@ struct TypedQueryTests {
     @Test(
         "has the names and dates of the service's coding options, and what is raw as it is",
         arguments: [
-            (.where(.isActive, true).where("address.city", .equals("Rome")), ["is_active": true, "address.city": "Rome"]),
-            (.where(.born, .greaterThanOrEqual(date)).sorted(by: .createdAt), ["born": ["$gte": 0], "$sort": ["created_at": 1]]),
-            (.where(.createdAt, .isIn([date])).where("isRaw", .equals(true)), ["created_at": ["$in": [0]], "isRaw": true]),
+            (
+                .where(.isActive, true).where("address.city", .equals("Rome")),
+                ["is_active": true, "address.city": "Rome"]
+            ),
+            (
+                .where(.born, .greaterThanOrEqual(date)).sorted(by: .createdAt),
+                ["born": ["$gte": 0], "$sort": ["created_at": 1]]
+            ),
+            (
+                .where(.createdAt, .isIn([date])).where("isRaw", .equals(true)),
+                ["created_at": ["$in": [0]], "isRaw": true]
+            ),
             (.any(of: [.where(.createdAt, date), .where(.id, 1)]), ["$or": [["created_at": 0], ["_id": 1]]]),
             (.where(.createdAt, nil), ["created_at": nil]),
         ] as [(Query<Person>, Query<JSONValue>)])
@@ -156,7 +175,8 @@ struct TypedQueryTests {
         for try await _ in people.pages(.where(.age, .greaterThanOrEqual(18))) {}
         #expect(
             stub.requests.map(\.params.query) == [
-                ["is_admin": true, "$limit": 5], ["kind": "image"], ["name": "Ada"], ["age": ["$gte": 18.0], "$limit": 100],
+                ["is_admin": true, "$limit": 5], ["kind": "image"], ["name": "Ada"],
+                ["age": ["$gte": 18.0], "$limit": 100],
             ])
     }
 }

@@ -26,7 +26,8 @@ struct JSONArgumentsTests {
             "nickname": JSONValue(nickname), "missing": JSONValue(missing), "tags": JSONValue([name]),
             "nested": ["small": JSONValue(UInt8(7))],
         ]
-        let text = #"{"name":"Ada","age":36,"height":1.65,"isAdmin":true,"nickname":"Countess","missing":null,"tags":["Ada"],"#
+        let text =
+            #"{"name":"Ada","age":36,"height":1.65,"isAdmin":true,"nickname":"Countess","missing":null,"tags":["Ada"],"#
         #expect("\(object)" == text + #""nested":{"small":7}}"#)
         let id = UUID()
         #expect(JSONValue(id) == .string(id.uuidString.lowercased()))
@@ -44,7 +45,8 @@ struct JSONArgumentsTests {
         let created = try await people.json.create([
             "name": name, "age": age, "nickname": nickname, "address": ["city": name], "tags": tags,
         ])
-        #expect("\(created)".hasPrefix(#"{"name":"Ada","age":36,"nickname":null,"address":{"city":"Ada"},"tags":["math"]"#))
+        #expect(
+            "\(created)".hasPrefix(#"{"name":"Ada","age":36,"nickname":null,"address":{"city":"Ada"},"tags":["math"]"#))
         let ada = try await people.patch(created.id, with: ["age": age + 1])
         #expect(ada.age == 37)
         #expect(try await people.json.update(created.id, with: ["name": name, "age": age])["nickname"] == nil)

@@ -23,7 +23,8 @@ struct PageTests {
         #expect(json.extra == ["cursor": "x", "facets": ["a": 1]])
         #expect(json.fraction == 0.75)
         let models = try await service(result).of(Message.self).find()
-        #expect(models == Page(data: [Message(id: 1), Message(id: 2)], total: 40, limit: 10, skip: 20, extra: json.extra))
+        #expect(
+            models == Page(data: [Message(id: 1), Message(id: 2)], total: 40, limit: 10, skip: 20, extra: json.extra))
         for try await page in service(result).of(Message.self).pages(.limit(2), of: 2) {
             #expect(page.extra == json.extra && page.skip == 0)
         }
@@ -38,12 +39,16 @@ struct PageTests {
     @Test(
         "that is no list throws and says what it is, without its values",
         arguments: [
-            (nil, "null"), (true, "a Boolean"), ("s3cret", "a string"), (7, "a number"), (.object([:]), "an empty object"),
+            (nil, "null"), (true, "a Boolean"), ("s3cret", "a string"), (7, "a number"),
+            (.object([:]), "an empty object"),
             (["key": "s3cret"], "an object with 'key'"), (["data": ["s3cret": 1]], "an object with 'data'"),
             (["a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1], "an object with 'a', 'b', 'c', 'd', 'e' and others"),
         ] as [(JSONValue, String)])
     func noList(result: JSONValue, kind: String) async throws {
-        for find in [{ _ = try await self.service(result).find() }, { _ = try await self.service(result).of(Message.self).find() }] {
+        for find in [
+            { _ = try await self.service(result).find() },
+            { _ = try await self.service(result).of(Message.self).find() },
+        ] {
             await #expect { try await find() } throws: { error in
                 "\(error)".contains("'find' returned \(kind), which is neither a list nor a page with 'data'")
                     && !"\(error)".contains("s3cret")

@@ -36,7 +36,8 @@ struct RecordArgumentsTests {
         let notes = FeathersApp(transport: transport).service("notes", of: Note.self)
         let note = Note(text: "new")
         for call: @Sendable () async throws -> Void in [
-            { try await notes.update(note) }, { try await notes.patch(note, with: ["text": "x"]) }, { try await notes.remove(note) },
+            { try await notes.update(note) }, { try await notes.patch(note, with: ["text": "x"]) },
+            { try await notes.remove(note) },
             { _ = try await notes.get(note.id) }, { try await notes.json.remove(note.id) },
         ] {
             let error = try await #require(throws: FeathersError.self) { try await call() }

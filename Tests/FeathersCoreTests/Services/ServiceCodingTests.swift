@@ -19,12 +19,15 @@ struct ServiceCodingTests {
     static let seconds = CodingOptions(dates: .secondsSince1970)
     static let milliseconds = CodingOptions(dates: .millisecondsSince1970)
     static let tenths = CodingOptions(
-        dates: .custom(encode: { .number($0.timeIntervalSince1970 * 10) }, decode: { Date(timeIntervalSince1970: ($0.number ?? 0) / 10) }))
+        dates: .custom(
+            encode: { .number($0.timeIntervalSince1970 * 10) },
+            decode: { Date(timeIntervalSince1970: ($0.number ?? 0) / 10) }))
 
     @Test(
         "The call's options come before the service's, and those before the app's",
         arguments: [
-            (seconds, nil, nil, 5000), (seconds, milliseconds, nil, 5), (seconds, milliseconds, tenths, 500), (nil, nil, tenths, 500),
+            (seconds, nil, nil, 5000), (seconds, milliseconds, nil, 5), (seconds, milliseconds, tenths, 500),
+            (nil, nil, tenths, 500),
             (nil, seconds, nil, 5000), (seconds, nil, tenths, 500),
         ] as [(CodingOptions?, CodingOptions?, CodingOptions?, Double)])
     func precedence(app: CodingOptions?, service: CodingOptions?, call: CodingOptions?, time: Double) async throws {
@@ -34,7 +37,8 @@ struct ServiceCodingTests {
         let read = try await messages.get(1, params: params)
         #expect(read.sentAt.timeIntervalSince1970 == time)
         // What is read back from what was written shows both ways.
-        let written = try await messages.json.app.service("messages", of: Message.self, coding: service).create(read, params: params)
+        let written = try await messages.json.app.service("messages", of: Message.self, coding: service).create(
+            read, params: params)
         #expect(written == read)
     }
 
@@ -55,7 +59,9 @@ struct ServiceCodingTests {
 
     /// A codec of somebody's own, around Foundation's coders.
     struct Foundations: JSONCodec {
-        func encode(_ value: some Encodable) throws -> JSONValue { try JSONValue(parsing: JSONEncoder().encode(["wrapped": value])) }
+        func encode(_ value: some Encodable) throws -> JSONValue {
+            try JSONValue(parsing: JSONEncoder().encode(["wrapped": value]))
+        }
         func decode<T: Decodable>(_ type: T.Type, from json: JSONValue) throws -> T {
             try JSONDecoder().decode([String: T].self, from: Data(json.serialized()))["wrapped"].unsafelyUnwrapped
         }
@@ -95,13 +101,20 @@ struct ServiceCodingTests {
     @Test("Pages fetched one after the other are unwrapped too, and read as the call says")
     func pages() async throws {
         let transport = StubTransport { request in
-            ["result": ["total": 1, "limit": 1, "skip": 0, "data": request.params.query.json["$skip"] == nil ? [["sent_at": 5000]] : []]]
+            [
+                "result": [
+                    "total": 1, "limit": 1, "skip": 0,
+                    "data": request.params.query.json["$skip"] == nil ? [["sent_at": 5000]] : [],
+                ]
+            ]
         }
         let messages = FeathersApp(transport: transport).service("messages", of: Message.self, rootKeys: ["result"])
         var params = Params()
         params.coding = CodingOptions(dates: .secondsSince1970, keys: .snakeCase)
         var times: [Double] = []
-        for try await message in messages.pages(of: 1, params: params).records { times.append(message.sentAt.timeIntervalSince1970) }
+        for try await message in messages.pages(of: 1, params: params).records {
+            times.append(message.sentAt.timeIntervalSince1970)
+        }
         #expect(times == [5000])
     }
 
@@ -110,7 +123,8 @@ struct ServiceCodingTests {
     @Test(
         "Errors say what was there, and nothing of the value",
         arguments: [
-            (["sentAt": ["s3cret"]], "expected String but found an array at 'sentAt'"), (["sentAt": nil], "String is null at 'sentAt'"),
+            (["sentAt": ["s3cret"]], "expected String but found an array at 'sentAt'"),
+            (["sentAt": nil], "String is null at 'sentAt'"),
             ([:], "'sentAt' is missing"), ("s3cret", "but found a string at the top"),
         ] as [(JSONValue, String)])
     func errors(json: JSONValue, text: String) async throws {

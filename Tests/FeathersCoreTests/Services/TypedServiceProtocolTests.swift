@@ -59,15 +59,21 @@ struct TypedServiceProtocolTests {
             FeathersError.Code.badRequest ~= error && "\(error)".contains("'text'") && !"\(error)".contains("7")
         }
         try await todos.create(["id": 1, "text": "a", "isDone": false])
-        await #expect { try await todos.patch(1, with: ["isDone": "yes"]) } throws: { FeathersError.Code.badRequest ~= $0 }
+        await #expect { try await todos.patch(1, with: ["isDone": "yes"]) } throws: {
+            FeathersError.Code.badRequest ~= $0
+        }
     }
 
     @Test("Methods it does not have, and several records at once, are refused")
     func refused() async throws {
         let todos = try await FeathersApp().use(Todos(), at: "todos").json
         await #expect { try await todos.remove(1) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
-        await #expect { try await todos.create(contentsOf: [[:]]) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
-        await #expect { try await todos.patchAll(query: Query(), with: [:]) } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
+        await #expect { try await todos.create(contentsOf: [[:]]) } throws: {
+            FeathersError.Code.methodNotAllowed ~= $0
+        }
+        await #expect { try await todos.patchAll(query: Query(), with: [:]) } throws: {
+            FeathersError.Code.methodNotAllowed ~= $0
+        }
         await #expect { try await todos.call("archive") } throws: { FeathersError.Code.methodNotAllowed ~= $0 }
     }
 }

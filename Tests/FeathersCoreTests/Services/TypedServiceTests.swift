@@ -86,7 +86,8 @@ struct TypedServiceTests {
             try await messages.get(1)
         } throws: { error in
             let text = "\(error)"
-            return text.contains("service 'messages' cannot be decoded as Message") && text.contains("'text'") && !text.contains("s3cret")
+            return text.contains("service 'messages' cannot be decoded as Message") && text.contains("'text'")
+                && !text.contains("s3cret")
         }
     }
 
@@ -107,7 +108,8 @@ struct TypedServiceTests {
 
     @Test("A custom method decodes into what its caller names")
     func customMethods() async throws {
-        let transport = StubTransport { request in ["count": .integer(Int64(request.data?["ids"]?.array?.count ?? -1))] }
+        let transport = StubTransport { request in ["count": .integer(Int64(request.data?["ids"]?.array?.count ?? -1))]
+        }
         let messages = FeathersApp(transport: transport).service("messages", of: Message.self)
         let counts = try await messages.call("archive", with: ["ids": [1, 2, 3]], returning: [String: Int].self)
         #expect(counts == ["count": 3])

@@ -36,12 +36,15 @@ struct JSONAPIAuthenticationTests {
         withExtendedLifetime(backend) {}
     }
 
-    @Test("the sign-in itself may be a resource; a token that is not taken any more is exchanged, and the call made again")
+    @Test(
+        "the sign-in itself may be a resource; a token that is not taken any more is exchanged, and the call made again"
+    )
     func resources() async throws {
         let http = StubHTTPClient()
         http.stub(
             "/authentication", "POST",
-            with: .json(["data": ["type": "authentication", "id": "1", "attributes": ["accessToken": "first"]]], status: 201))
+            with: .json(
+                ["data": ["type": "authentication", "id": "1", "attributes": ["accessToken": "first"]]], status: 201))
         http.stub(
             "/articles/1", "GET",
             with: .choose { request in
@@ -62,7 +65,8 @@ struct JSONAPIAuthenticationTests {
             ])
         #expect(
             try JSONValue(parsing: http.requests[0].body ?? [])["data"] == [
-                "type": "authentication", "attributes": ["strategy": "local", "email": "a@example.com", "password": "p"],
+                "type": "authentication",
+                "attributes": ["strategy": "local", "email": "a@example.com", "password": "p"],
             ])
     }
 }

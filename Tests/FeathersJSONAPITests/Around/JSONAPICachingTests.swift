@@ -19,7 +19,8 @@ struct JSONAPICachingTests {
             transport: .jsonAPI(
                 try await JSONAPISpace().url, codec: JSONAPICodec(keys: .dasherized),
                 options: JSONAPIOptions(filters: .operators, operationsPath: "operations"), httpClient: http))
-        let cache = ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(10))) { [time] options in
+        let cache = ServiceCache(policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(10))) {
+            [time] options in
             options.changingMethods = .changingRelationships
             options.now = { time.withLock { $0 } }
         }
@@ -27,14 +28,18 @@ struct JSONAPICachingTests {
         return app
     }
 
-    private var lines: [String] { http.requests.map { "\($0.method) \($0.url.pathComponents.dropFirst(2).joined(separator: "/"))" } }
+    private var lines: [String] {
+        http.requests.map { "\($0.method) \($0.url.pathComponents.dropFirst(2).joined(separator: "/"))" }
+    }
 
-    @Test("a second read is answered without a request, with everything that came along; another query is another answer")
+    @Test(
+        "a second read is answered without a request, with everything that came along; another query is another answer")
     func reads() async throws {
         let posts = try await app().jsonAPI(Backend.Post.self)
         for _ in 0..<2 {
             let post = try await posts.get("1", query: .including("author", "comments"))
-            #expect(post.title == "About Arrays" && post.author.value?.name == "Alice" && post.comments.values.count == 8)
+            #expect(
+                post.title == "About Arrays" && post.author.value?.name == "Alice" && post.comments.values.count == 8)
             let page = try await posts.find(.limit(5))
             #expect(page.count == 5 && page.total == 12 && page.hasNext)
             #expect(try await page.next()?.map(\.id) == ["6", "7", "8", "9", "10"])
@@ -59,7 +64,8 @@ struct JSONAPICachingTests {
         #expect(try await title() == "newer")
         #expect(
             lines == [
-                "GET posts/1", "PATCH posts/1", "GET posts/1", "PATCH posts/1/relationships/author", "GET posts/1", "POST operations",
+                "GET posts/1", "PATCH posts/1", "GET posts/1", "PATCH posts/1/relationships/author", "GET posts/1",
+                "POST operations",
                 "GET posts/1",
             ])
     }

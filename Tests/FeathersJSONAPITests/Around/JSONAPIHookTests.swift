@@ -10,7 +10,9 @@ struct JSONAPIHookTests {
     @Test("before the call they change query, data and header fields, after it the record, around it they see both")
     func sides() async throws {
         let server = try SeamServer(
-            .init(#"{"data": {"type": "articles", "id": "1", "attributes": {"title": "T"}}, "meta": {"a": 1}}"#, status: 201))
+            .init(
+                #"{"data": {"type": "articles", "id": "1", "attributes": {"title": "T"}}, "meta": {"a": 1}}"#,
+                status: 201))
         let articles = server.app.service("articles")
         let seen = Locked<[String]>([])
         await articles.use(
@@ -19,7 +21,10 @@ struct JSONAPIHookTests {
                     { context, next in
                         seen.withLock { $0.append("\(context.method) \(context.data?["title"]?.string ?? "-")") }
                         try await next(&context)
-                        seen.withLock { $0.append(context.result?["@document"]?["meta"]?["a"] == 1 ? "with its document" : "without") }
+                        seen.withLock {
+                            $0.append(
+                                context.result?["@document"]?["meta"]?["a"] == 1 ? "with its document" : "without")
+                        }
                     }
                 ],
                 before: [
@@ -39,7 +44,9 @@ struct JSONAPIHookTests {
         #expect(server.client.requests[0].headers["X-Hook"] == "yes")
     }
 
-    @Test("error hooks hear the server's error objects and may answer in its place; a before hook may answer without a request")
+    @Test(
+        "error hooks hear the server's error objects and may answer in its place; a before hook may answer without a request"
+    )
     func answers() async throws {
         let server = try SeamServer(.init(#"{"errors": [{"code": "gone"}]}"#, status: 410))
         await server.app.service("articles").use(
@@ -63,7 +70,8 @@ struct JSONAPIHookTests {
     func customMethods() async throws {
         let server = try SeamServer(.init("", status: 204), options: JSONAPIOptions(operationsPath: "operations"))
         let seen = Locked<[String]>([])
-        server.app.use(hooks: Hooks(before: [{ context in seen.withLock { $0.append("\(context.path) \(context.method)") } }]))
+        server.app.use(
+            hooks: Hooks(before: [{ context in seen.withLock { $0.append("\(context.path) \(context.method)") } }]))
         let comments = server.app.jsonAPI(Article.self).relationship("comments", ofID: "1")
         let five = [JSONAPIIdentifier(type: "comments", id: "5")]
         try await comments.add(five)
@@ -75,7 +83,8 @@ struct JSONAPIHookTests {
         try await server.app.send(batch)
         #expect(
             seen.withLock { $0 } == [
-                "articles addToRelationship", "articles removeFromRelationship", "articles replaceRelationship", "articles getRelationship",
+                "articles addToRelationship", "articles removeFromRelationship", "articles replaceRelationship",
+                "articles getRelationship",
                 "operations runOperations",
             ])
     }

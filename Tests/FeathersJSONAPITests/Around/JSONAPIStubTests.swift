@@ -18,8 +18,11 @@ struct JSONAPIStubTests {
         http.stub("/v1/articles/8", "GET", with: .refusal(FeathersError(.forbidden, "Log in first")))
         #expect(try await articles.find().first?.author.value?.name == "Dan")
         #expect(try await articles.create(Article(id: "9", title: "T")).title == "T")
-        #expect(http.calls(to: "/v1/articles", "POST").first?.request.headers["Content-Type"] == "application/vnd.api+json")
-        await #expect { try await articles.get("7") } throws: { ($0 as? FeathersError)?.jsonAPIErrors.first?.detail == "None" }
+        #expect(
+            http.calls(to: "/v1/articles", "POST").first?.request.headers["Content-Type"] == "application/vnd.api+json")
+        await #expect { try await articles.get("7") } throws: {
+            ($0 as? FeathersError)?.jsonAPIErrors.first?.detail == "None"
+        }
         // An error that is no JSON:API keeps its status.
         await #expect { try await articles.get("8") } throws: { FeathersError.Code.forbidden ~= $0 }
         await #expect { try await articles.get("10") } throws: { "\($0)".contains("/v1/articles/10") }
@@ -38,7 +41,8 @@ struct JSONAPIStubTests {
             ]))
         transport.stub("articles", .find, with: .value(["total": 1, "data": [["id": "1", "title": "T"]]]))
         transport.stub("articles", .custom("addToRelationship"), with: .value([:]))
-        transport.stub("operations", .custom("runOperations"), with: .value([["type": "articles", "id": "2", "title": "B"], [:]]))
+        transport.stub(
+            "operations", .custom("runOperations"), with: .value([["type": "articles", "id": "2", "title": "B"], [:]]))
         let article = try await articles.get("1")
         #expect(article.author.value?.name == "Dan" && article.comments.identifiers?.map(\.id) == ["5"])
         let page = try await articles.find()

@@ -10,7 +10,8 @@ struct KeyStyleTests {
         arguments: [
             ("title", "title", "title", "title"), ("createdAt", "created-at", "created_at", "createdAt"),
             ("HTMLBody", "html-body", "html_body", "HTMLBody"), ("userID", "user-id", "user_id", "userID"),
-            ("created_at", "created_at", "created_at", "createdAt"), ("v2Name", "v2-name", "v2_name", "v2Name"), ("é", "é", "é", "é"),
+            ("created_at", "created_at", "created_at", "createdAt"), ("v2Name", "v2-name", "v2_name", "v2Name"),
+            ("é", "é", "é", "é"),
         ])
     func wireNames(property: String, dashed: String, underscored: String, camel: String) {
         #expect(KeyStyle.asIs.wireName(of: property) == property)

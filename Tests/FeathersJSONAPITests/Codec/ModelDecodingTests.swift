@@ -14,7 +14,8 @@ struct ModelDecodingTests {
         #expect(article.createdAt == Date(timeIntervalSince1970: 1_432_306_589))
         #expect(article.author.value?.name == "Dan")
         #expect(
-            article.author.links.url("self", relativeTo: URL(string: "https://example.com/x"))?.path == "/articles/1/relationships/author")
+            article.author.links.url("self", relativeTo: URL(string: "https://example.com/x"))?.path
+                == "/articles/1/relationships/author")
         #expect(article.comments.values.map(\.body) == ["First!", "I like XML better"])
         #expect(article.comments.isLoaded)
         #expect(article.comments.meta == ["count": 2])
@@ -131,7 +132,10 @@ struct ModelDecodingTests {
         arguments: [
             (#"{"data": {"type": "articles", "id": "1"}}"#, "/data/attributes/title"),
             (#"{"data": {"type": "articles", "id": "1", "attributes": {"title": 7}}}"#, "/data/attributes/title"),
-            (#"{"data": {"type": "articles", "id": "1", "attributes": {"title": "A", "createdAt": "now"}}}"#, "/data/attributes/createdAt"),
+            (
+                #"{"data": {"type": "articles", "id": "1", "attributes": {"title": "A", "createdAt": "now"}}}"#,
+                "/data/attributes/createdAt"
+            ),
             (#"{"data": {"type": "people", "id": "1"}}"#, "/data/type"),
             (#"{"data": null}"#, "/data"),
             (#"{"data": []}"#, "/data"),
@@ -164,7 +168,9 @@ struct ModelDecodingTests {
             let resources = (0...length).map { number in
                 JSONAPIResource(
                     type: "links", id: String(number),
-                    relationships: ["next": JSONAPIRelationship(.one(JSONAPIIdentifier(type: "links", id: String(number + 1))))])
+                    relationships: [
+                        "next": JSONAPIRelationship(.one(JSONAPIIdentifier(type: "links", id: String(number + 1))))
+                    ])
             }
             return JSONAPIDocument(data: .one(resources[0]), included: Array(resources.dropFirst()))
         }

@@ -27,8 +27,10 @@ struct ModelEncodingTests {
     @Test("attributes and relationships go where they belong, read-only ones nowhere, nil properties neither")
     func shape() throws {
         let post = Post(
-            id: "1", title: "T", views: 7, website: URL(string: "https://example.com/a"), published: Date(timeIntervalSince1970: 0),
-            author: PlainPerson(id: "9", name: "Dan"), editor: PlainPerson(id: "8", name: "Eve"), comments: [PlainComment(id: "5")])
+            id: "1", title: "T", views: 7, website: URL(string: "https://example.com/a"),
+            published: Date(timeIntervalSince1970: 0),
+            author: PlainPerson(id: "9", name: "Dan"), editor: PlainPerson(id: "8", name: "Eve"),
+            comments: [PlainComment(id: "5")])
         #expect(
             try codec.document(of: post).json == [
                 "data": [
@@ -38,7 +40,8 @@ struct ModelEncodingTests {
                         "published": "1970-01-01T00:00:00.000Z",
                     ],
                     "relationships": [
-                        "author": ["data": ["type": "people", "id": "9"]], "comments": ["data": [["type": "comments", "id": "5"]]],
+                        "author": ["data": ["type": "people", "id": "9"]],
+                        "comments": ["data": [["type": "comments", "id": "5"]]],
                     ],
                 ]
             ])
@@ -63,8 +66,11 @@ struct ModelEncodingTests {
 
     @Test("an id given before the server gives one is sent; a local id stands in for none")
     func identity() throws {
-        #expect(try codec.resource(of: Post(id: "own", lid: "a", title: "T")).identifier == JSONAPIIdentifier(type: "posts", id: "own"))
-        #expect(try codec.resource(of: Post(lid: "a", title: "T")).identifier == JSONAPIIdentifier(type: "posts", lid: "a"))
+        #expect(
+            try codec.resource(of: Post(id: "own", lid: "a", title: "T")).identifier
+                == JSONAPIIdentifier(type: "posts", id: "own"))
+        #expect(
+            try codec.resource(of: Post(lid: "a", title: "T")).identifier == JSONAPIIdentifier(type: "posts", lid: "a"))
         #expect(try codec.resource(of: Post(title: "T")).identifier == nil)
     }
 
@@ -88,7 +94,9 @@ struct ModelEncodingTests {
         var editor = Presence<Person>.absent
     }
 
-    @Test("what is absent, what is null and what has a value are three things, in attributes and relationships, both ways")
+    @Test(
+        "what is absent, what is null and what has a value are three things, in attributes and relationships, both ways"
+    )
     func presence() throws {
         func json(_ patch: Patch) throws -> JSONValue { try codec.resource(of: patch).json }
         #expect(try json(Patch(id: "1")) == ["type": "posts", "id": "1"])
@@ -140,6 +148,7 @@ struct ModelEncodingTests {
         let article = try JSONValueDecoder().decode(Article.self, from: record)
         #expect(article.author.value?.name == "Dan")
         #expect(article.comments.identifiers?.map(\.id) == ["5", "6"])
-        #expect(try JSONValueDecoder().decode(Article.self, from: ["title": "A", "author": nil]).author.linkage == .null)
+        #expect(
+            try JSONValueDecoder().decode(Article.self, from: ["title": "A", "author": nil]).author.linkage == .null)
     }
 }

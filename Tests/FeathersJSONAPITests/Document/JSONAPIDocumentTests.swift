@@ -9,8 +9,11 @@ struct JSONAPIDocumentTests {
     func data() throws {
         #expect(try JSONAPIDocument(["meta": [:]]).data == nil)
         #expect(try JSONAPIDocument(["data": nil]).data == .null)
-        #expect(try JSONAPIDocument(["data": ["type": "a", "id": "1"]]).data == .one(JSONAPIResource(type: "a", id: "1")))
-        #expect(try JSONAPIDocument(["data": [["type": "a", "id": "1"]]]).data == .many([JSONAPIResource(type: "a", id: "1")]))
+        #expect(
+            try JSONAPIDocument(["data": ["type": "a", "id": "1"]]).data == .one(JSONAPIResource(type: "a", id: "1")))
+        #expect(
+            try JSONAPIDocument(["data": [["type": "a", "id": "1"]]]).data
+                == .many([JSONAPIResource(type: "a", id: "1")]))
         #expect(try JSONAPIDocument(["data": []]).data == .many([]))
     }
 
@@ -42,7 +45,8 @@ struct JSONAPIDocumentTests {
             "links": [
                 "self": "/a?x=1", "next": nil,
                 "related": [
-                    "href": "b", "rel": "r", "title": "t", "type": "text/html", "hreflang": ["en", "de"], "describedby": "/d",
+                    "href": "b", "rel": "r", "title": "t", "type": "text/html", "hreflang": ["en", "de"],
+                    "describedby": "/d",
                     "meta": ["n": 1],
                 ],
                 "odd": 5,
@@ -83,7 +87,9 @@ struct JSONAPIDocumentTests {
                     "links": ["about": "/e1", "type": ["href": "/types/1"]], "meta": ["m": true],
                 ], ["status": 409],
             ],
-            "jsonapi": ["version": "1.1", "ext": ["https://jsonapi.org/ext/atomic"], "profile": ["p"], "meta": ["x": 1]],
+            "jsonapi": [
+                "version": "1.1", "ext": ["https://jsonapi.org/ext/atomic"], "profile": ["p"], "meta": ["x": 1],
+            ],
         ]
         let document = try JSONAPIDocument(json)
         let error = try #require(document.errors?.first)
@@ -99,7 +105,9 @@ struct JSONAPIDocumentTests {
     @Test("what a reader must ignore is ignored, an extension's members are kept")
     func lenient() throws {
         let document = try JSONAPIDocument([
-            "data": ["type": "a", "id": 5, "attributes": 3, "relationships": [], "links": "x", "@x": 1, "what": 2, "v:x": 3],
+            "data": [
+                "type": "a", "id": 5, "attributes": 3, "relationships": [], "links": "x", "@x": 1, "what": 2, "v:x": 3,
+            ],
             "included": [1, ["id": "1"]],
             "@context": "x", "unknown": 1, "links": 5, "jsonapi": "1.0", "meta": nil, "version:id": "42",
         ])
@@ -135,7 +143,9 @@ struct JSONAPIDocumentTests {
             try JSONAPIDocument(data: .one(JSONAPIResource(type: "a", attributes: ["x": 1]))).serialized()
         }
         #expect(error.pointer.text == "/data/id")
-        #expect(throws: Never.self) { try JSONAPIDocument(data: .one(JSONAPIResource(type: "a"))).serialized(as: .creation) }
+        #expect(throws: Never.self) {
+            try JSONAPIDocument(data: .one(JSONAPIResource(type: "a"))).serialized(as: .creation)
+        }
         #expect(throws: JSONAPIError.self) { try JSONAPIDocument(meta: ["x": .number(.nan)]).serialized() }
     }
 }

@@ -6,9 +6,11 @@ struct DocumentFuzzer {
     private var random: SplitMix
     private let seeds: [JSONValue]
     private let names = [
-        "data", "errors", "meta", "links", "included", "jsonapi", "type", "id", "lid", "attributes", "relationships", "author", "comments",
+        "data", "errors", "meta", "links", "included", "jsonapi", "type", "id", "lid", "attributes", "relationships",
+        "author", "comments",
         "title", "name",
-        "href", "self", "next", "source", "pointer", "status", "@a", "a:b", "op", "ref", "atomic:operations", "relationship", "", "a/b",
+        "href", "self", "next", "source", "pointer", "status", "@a", "a:b", "op", "ref", "atomic:operations",
+        "relationship", "", "a/b",
         "~",
     ]
 
@@ -30,14 +32,22 @@ struct DocumentFuzzer {
         random = SplitMix(state: seed)
         seeds = [
             try JSONAPIDocument.example().json,
-            ["data": ["type": "articles", "id": "1", "attributes": ["title": "A"], "relationships": ["author": ["data": nil]]]],
+            [
+                "data": [
+                    "type": "articles", "id": "1", "attributes": ["title": "A"],
+                    "relationships": ["author": ["data": nil]],
+                ]
+            ],
             [
                 "data": [
                     [
                         "type": "articles", "id": "1", "attributes": ["title": "A"],
                         "relationships": ["author": ["data": ["type": "people", "id": "1"]]],
                     ],
-                    ["type": "articles", "id": "2", "attributes": ["title": "B"], "relationships": ["comments": ["data": []]]],
+                    [
+                        "type": "articles", "id": "2", "attributes": ["title": "B"],
+                        "relationships": ["comments": ["data": []]],
+                    ],
                 ],
                 "included": [
                     [
@@ -46,7 +56,10 @@ struct DocumentFuzzer {
                     ]
                 ],
             ],
-            ["errors": [["status": "422", "source": ["pointer": "/data/a"], "links": ["type": ["https://a"]]]], "meta": ["a": 1]],
+            [
+                "errors": [["status": "422", "source": ["pointer": "/data/a"], "links": ["type": ["https://a"]]]],
+                "meta": ["a": 1],
+            ],
             [
                 "atomic:operations": [
                     ["op": "add", "data": ["type": "articles", "lid": "a", "attributes": ["title": "A"]]],
@@ -110,7 +123,9 @@ struct DocumentFuzzer {
         compareTextWithTree(json, &outcome)
         do throws(JSONAPIError) {
             let document = try JSONAPIDocument(json)
-            if (try? JSONAPIDocument(document.json)) != document { outcome.findings.append("not the same when read again: \(json)") }
+            if (try? JSONAPIDocument(document.json)) != document {
+                outcome.findings.append("not the same when read again: \(json)")
+            }
             decode(document, &outcome)
         } catch {
             outcome.unreadable += 1
@@ -178,7 +193,9 @@ struct DocumentFuzzer {
             return true
         } catch let error as JSONAPIError {
             outcome.places += 1
-            if JSONPointer(error.pointer.text) != error.pointer || error.pointer == .root { outcome.findings.append("no place: \(error)") }
+            if JSONPointer(error.pointer.text) != error.pointer || error.pointer == .root {
+                outcome.findings.append("no place: \(error)")
+            }
         } catch {
             outcome.findings.append("another error: \(error)")
         }

@@ -95,7 +95,9 @@ enum Backend {
     }
 
     /// An app on a space of the JSON:API server's.
-    static func app(_ settings: JSONAPISettings = JSONAPISettings(), _ change: (inout JSONAPIOptions) -> Void = { _ in }) async throws
+    static func app(
+        _ settings: JSONAPISettings = JSONAPISettings(), _ change: (inout JSONAPIOptions) -> Void = { _ in }
+    ) async throws
         -> FeathersApp
     {
         let space = try await JSONAPISpace(settings)
@@ -103,6 +105,7 @@ enum Backend {
         change(&options)
         return FeathersApp(
             transport: .jsonAPI(
-                space.url, codec: JSONAPICodec(keys: .dasherized, baseURL: URL(string: "https://cdn.example/")), options: options))
+                space.url, codec: JSONAPICodec(keys: .dasherized, baseURL: URL(string: "https://cdn.example/")),
+                options: options))
     }
 }

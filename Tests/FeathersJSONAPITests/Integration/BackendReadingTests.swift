@@ -7,10 +7,13 @@ import Testing
 
 @Suite("Reading from a JSON:API server", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct BackendReadingTests {
-    @Test("compound documents, whatever way links are written", arguments: ["absolute", "path", "relative", "object", "none"])
+    @Test(
+        "compound documents, whatever way links are written",
+        arguments: ["absolute", "path", "relative", "object", "none"])
     func compound(links: String) async throws {
         let app = try await Backend.app(JSONAPISettings { $0.links = links })
-        let post = try await app.jsonAPI(Backend.Post.self).get("1", query: .including("author", "comments.author", "pinned"))
+        let post = try await app.jsonAPI(Backend.Post.self).get(
+            "1", query: .including("author", "comments.author", "pinned"))
         #expect(post.title == "About Arrays")
         #expect(post.createdAt == Date(timeIntervalSince1970: 1_704_110_400.5))
         #expect(post.author.value?.name == "Alice")
@@ -26,7 +29,8 @@ struct BackendReadingTests {
     @Test(
         "the server's documents keep to the specification",
         arguments: [
-            "posts?include=author,comments.author,pinned&page%5Bsize%5D=3", "people/1", "posts/1/relationships/comments", "nothing",
+            "posts?include=author,comments.author,pinned&page%5Bsize%5D=3", "people/1",
+            "posts/1/relationships/comments", "nothing",
         ])
     func valid(path: String) async throws {
         let space = try await JSONAPISpace()
@@ -42,8 +46,11 @@ struct BackendReadingTests {
         let sparse = try await posts.find(.selecting("title").limit(3))
         #expect(sparse.count == 3 && sparse.total == 12)
         #expect(sparse.allSatisfy { $0.views == nil && $0.author.linkage == nil })
-        let sorted = try await posts.find(.including("author").sorted(by: "author.name").sorted(by: "views", .descending).limit(50))
-        #expect(sorted.compactMap { $0.author.value?.name } == Array(repeating: "Alice", count: 4) + Array(repeating: "Bob", count: 4))
+        let sorted = try await posts.find(
+            .including("author").sorted(by: "author.name").sorted(by: "views", .descending).limit(50))
+        #expect(
+            sorted.compactMap { $0.author.value?.name } == Array(repeating: "Alice", count: 4)
+                + Array(repeating: "Bob", count: 4))
         #expect(try await posts.find(.where("views", .greaterThanOrEqual(50))).map(\.id) == ["10", "11", "12"])
         #expect(try await posts.find(.where("id", .isIn(["2", "5"]))).map(\.id) == ["2", "5"])
         #expect(try await posts.find(.where("author.name", "Bob")).count == 4)
@@ -51,7 +58,8 @@ struct BackendReadingTests {
     }
 
     @Test(
-        "pages by number and offset are a sequence along the server's links", arguments: ["path", "relative", "absolute"],
+        "pages by number and offset are a sequence along the server's links",
+        arguments: ["path", "relative", "absolute"],
         ["null", "omitted"])
     func pages(links: String, absent: String) async throws {
         let app = try await Backend.app(
@@ -142,7 +150,9 @@ struct BackendReadingTests {
         let app = try await Backend.app { $0.extensions = ["https://example.com/none"] }
         let read = try await #require(throws: FeathersError.self) { try await app.service("posts").get("1") }
         #expect(read.code == .notAcceptable)
-        let write = try await #require(throws: FeathersError.self) { try await app.service("posts").create(["title": "T"]) }
+        let write = try await #require(throws: FeathersError.self) {
+            try await app.service("posts").create(["title": "T"])
+        }
         #expect([406, 415].contains(write.code.rawValue))
     }
 }

@@ -23,10 +23,12 @@ struct AtomicTests {
                 {"atomic:results": [{"data": {"type": "articles", "id": "1", "attributes": {"title": "T"}}}, {}, {"data": null}, {}]}
                 """#), options: options)
         var batch = JSONAPIBatch()
-        try batch.add(Draft(lid: "a", title: "T", author: ToOne(identifier: JSONAPIIdentifier(type: "people", lid: "p"))))
+        try batch.add(
+            Draft(lid: "a", title: "T", author: ToOne(identifier: JSONAPIIdentifier(type: "people", lid: "p"))))
         try batch.update(Person(id: "9", name: "Dan"))
         batch.relationship(
-            "comments", of: JSONAPIIdentifier(type: "articles", lid: "a"), .add, .many([JSONAPIIdentifier(type: "comments", id: "5")]))
+            "comments", of: JSONAPIIdentifier(type: "articles", lid: "a"), .add,
+            .many([JSONAPIIdentifier(type: "comments", id: "5")]))
         batch.remove(JSONAPIIdentifier(type: "people", id: "8"))
         let results = try await server.app.send(batch)
         #expect(results.count == 4)
@@ -87,7 +89,9 @@ struct AtomicTests {
     @Test("errors say which operation they are about")
     func errors() async throws {
         let server = try SeamServer(
-            .init(#"{"errors": [{"source": {"pointer": "/atomic:operations/1/data/attributes/name"}}, {}]}"#, status: 422), options: options
+            .init(
+                #"{"errors": [{"source": {"pointer": "/atomic:operations/1/data/attributes/name"}}, {}]}"#, status: 422),
+            options: options
         )
         var batch = JSONAPIBatch()
         batch.remove(JSONAPIIdentifier(type: "people", id: "8"))
@@ -108,7 +112,8 @@ struct AtomicTests {
     @Test("calls for several records are batches where the server has them")
     func multi() async throws {
         let server = try SeamServer(
-            .init(#"{"atomic:results": [{"data": {"type": "people", "id": "1", "attributes": {"name": "A"}}}, {}]}"#), options: options)
+            .init(#"{"atomic:results": [{"data": {"type": "people", "id": "1", "attributes": {"name": "A"}}}, {}]}"#),
+            options: options)
         let people = server.app.service("people")
         let created = try await people.create(contentsOf: [["name": "A"], ["id": "2", "name": "B"]])
         #expect(created.map { $0["id"] } == ["1", "2"])
@@ -116,10 +121,15 @@ struct AtomicTests {
         #expect(patched[1] == ["name": "C", "type": "people", "id": "2"])
         #expect(try await people.removeAll(query: .where("id", .isIn([1, 2])))[1]["id"] == "2")
         #expect(server.bodies.map { $0?["atomic:operations"]?[1]?["op"] } == ["add", "update", "remove"])
-        #expect(server.bodies[1]?["atomic:operations"]?[0]?["data"] == ["type": "people", "id": "1", "attributes": ["name": "C"]])
+        #expect(
+            server.bodies[1]?["atomic:operations"]?[0]?["data"] == [
+                "type": "people", "id": "1", "attributes": ["name": "C"],
+            ])
         #expect(server.bodies[2]?["atomic:operations"]?[0]?["ref"] == ["type": "people", "id": "1"])
         #expect(server.lines == Array(repeating: "POST /v1/operations", count: 3))
-        let error = try await #require(throws: FeathersError.self) { try await people.removeAll(query: .where("name", "A")) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await people.removeAll(query: .where("name", "A"))
+        }
         #expect(error.code == .methodNotAllowed)
     }
 }

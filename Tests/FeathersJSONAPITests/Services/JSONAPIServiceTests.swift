@@ -7,14 +7,16 @@ import Testing
 @Suite("JSON:API services", .timeLimit(.minutes(10)))
 struct JSONAPIServiceTests {
     private func page(_ ids: ClosedRange<Int>, _ links: String) -> SeamHTTPClient.Answer {
-        let data = ids.map { #"{"type": "articles", "id": "\#($0)", "attributes": {"title": "T\#($0)"}}"# }.joined(separator: ",")
+        let data = ids.map { #"{"type": "articles", "id": "\#($0)", "attributes": {"title": "T\#($0)"}}"# }.joined(
+            separator: ",")
         return .init(#"{"data": [\#(data)], "links": {\#(links)}, "meta": {"page": {"total": 4}}}"#)
     }
 
     @Test("models are read with what came along, and hooks see the calls")
     func find() async throws {
         let server = try SeamServer(.init(try JSONAPIDocument.example().json.description))
-        await server.app.service("articles").use(hooks: Hooks(before: [.find: [{ $0.params.headers["X-Hook"] = "yes" }]]))
+        await server.app.service("articles").use(
+            hooks: Hooks(before: [.find: [{ $0.params.headers["X-Hook"] = "yes" }]]))
         let page = try await server.app.jsonAPI(Article.self).find(.including("author"))
         #expect(page.count == 1 && page.total == 30)
         #expect(page.first?.author.value?.name == "Dan")
@@ -28,7 +30,8 @@ struct JSONAPIServiceTests {
     func pages() async throws {
         let server = try SeamServer(
             page(1...2, #""next": "?page[number]=2&x=%2B", "prev": null"#),
-            page(3...4, #""prev": {"href": "https://example.com/v1/articles?page[number]=1"}"#), page(1...2, #""next": null"#))
+            page(3...4, #""prev": {"href": "https://example.com/v1/articles?page[number]=1"}"#),
+            page(1...2, #""next": null"#))
         let first = try await server.app.jsonAPI(Article.self).find(.limit(2), params: Params(headers: ["X-Call": "1"]))
         #expect(first.hasNext && !first.hasPrevious)
         #expect(try await first.previous() == nil)
@@ -78,8 +81,10 @@ struct JSONAPIServiceTests {
             var comments = ToMany<Comment>()
         }
         let server = try SeamServer(
-            .init(#"{"data": {"type": "articles", "id": "1", "attributes": {"title": "T"}}}"#, status: 201), .init("", status: 204),
-            .init(#"{"data": {"type": "articles", "id": "1", "attributes": {"title": "new"}}}"#), .init("", status: 204))
+            .init(#"{"data": {"type": "articles", "id": "1", "attributes": {"title": "T"}}}"#, status: 201),
+            .init("", status: 204),
+            .init(#"{"data": {"type": "articles", "id": "1", "attributes": {"title": "new"}}}"#), .init("", status: 204)
+        )
         let articles = server.app.jsonAPI(Article.self)
         let created = try await articles.create(Article(title: "T", author: ToOne(id: "9"), comments: .empty))
         #expect(created.id == "1")
@@ -91,10 +96,17 @@ struct JSONAPIServiceTests {
                 [
                     "data": [
                         "type": "articles", "attributes": ["title": "T"],
-                        "relationships": ["author": ["data": ["type": "people", "id": "9"]], "comments": ["data": []]],
+                        "relationships": [
+                            "author": ["data": ["type": "people", "id": "9"]], "comments": ["data": []],
+                        ],
                     ]
                 ],
-                ["data": ["type": "articles", "id": "1", "relationships": ["author": ["data": nil], "comments": ["data": []]]]],
+                [
+                    "data": [
+                        "type": "articles", "id": "1",
+                        "relationships": ["author": ["data": nil], "comments": ["data": []]],
+                    ]
+                ],
                 ["data": ["type": "articles", "id": "1", "attributes": ["title": nil]]], nil,
             ])
     }
@@ -115,7 +127,8 @@ struct JSONAPIServiceTests {
         let entry = try await server.app.jsonAPI(Entry.self).create(Entry(avatarURL: "a", bestFriend: ToOne(id: "2")))
         #expect(entry == Entry(id: "1", avatarURL: "a", bestFriend: .empty))
         #expect(server.bodies[0]?["data"]?["attributes"] == ["avatar-url": "a"])
-        #expect(server.bodies[0]?["data"]?["relationships"] == ["best-friend": ["data": ["type": "people", "id": "2"]]])
+        #expect(
+            server.bodies[0]?["data"]?["relationships"] == ["best-friend": ["data": ["type": "people", "id": "2"]]])
     }
 
     @Test("attributes that look like relationships stay attributes, both ways")
@@ -146,7 +159,9 @@ struct JSONAPIServiceTests {
     @Test("a result that does not fit the model is an error with its place")
     func misfit() async throws {
         let server = try SeamServer(.init(#"{"data": {"type": "articles", "id": "1"}}"#))
-        let error = try await #require(throws: FeathersError.self) { try await server.app.jsonAPI(Article.self).get("1") }
+        let error = try await #require(throws: FeathersError.self) {
+            try await server.app.jsonAPI(Article.self).get("1")
+        }
         #expect(error.message.contains("/data/attributes/title"))
     }
 

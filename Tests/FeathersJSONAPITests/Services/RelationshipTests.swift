@@ -10,7 +10,8 @@ struct RelationshipTests {
     @Test("are read, replaced, added to and removed from")
     func changes() async throws {
         let server = try SeamServer(
-            .init(#"{"data": [{"type": "comments", "id": "5"}], "links": {"self": "/x"}, "meta": {"n": 1}}"#), .init("", status: 204))
+            .init(#"{"data": [{"type": "comments", "id": "5"}], "links": {"self": "/x"}, "meta": {"n": 1}}"#),
+            .init("", status: 204))
         let relationship = server.app.jsonAPI(Article.self).relationship("comments", ofID: "1")
         let read = try await relationship.get()
         #expect(read.linkage == .many([comments[0]]) && read.meta == ["n": 1])
@@ -27,7 +28,8 @@ struct RelationshipTests {
             ])
         let list: JSONValue = ["data": [["type": "comments", "id": "5"], ["type": "comments", "id": "6"]]]
         #expect(server.bodies == [nil, list, list, list, ["data": []], ["data": nil]])
-        #expect(server.client.requests.map { $0.headers["Content-Type"] != nil } == [false, true, true, true, true, true])
+        #expect(
+            server.client.requests.map { $0.headers["Content-Type"] != nil } == [false, true, true, true, true, true])
     }
 
     @Test("are where the server's links say, within its origin")

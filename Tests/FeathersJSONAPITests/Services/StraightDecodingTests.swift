@@ -11,7 +11,8 @@ import Testing
 struct StraightDecodingTests {
     private typealias Answer = SeamHTTPClient.Answer
 
-    /// Makes a call twice, the second time with a hook that sets the result, and returns both results or errors in words.
+    /// Makes a call twice, the second time with a hook that sets the result, and returns both results or errors in
+    /// words.
     private func bothWays<Model: JSONAPIModel>(
         _ answer: Answer, as model: Model.Type, codec: JSONAPICodec = JSONAPICodec(),
         _ call: @Sendable (JSONAPIService<Model>) async throws -> String
@@ -32,7 +33,8 @@ struct StraightDecodingTests {
             do {
                 return try await call(server.app.jsonAPI(model, at: "articles"))
             } catch let error as FeathersError {
-                return "\(error.code) \(error.message) \(error.jsonAPIErrors) \(error.data as Any) cause: \(error.cause as Any)"
+                return
+                    "\(error.code) \(error.message) \(error.jsonAPIErrors) \(error.data as Any) cause: \(error.cause as Any)"
             } catch {
                 return "\(error)"
             }
@@ -45,24 +47,28 @@ struct StraightDecodingTests {
     }
 
     private static let queries: [Query<JSONValue>] = [
-        Query(), .including("author"), .including("author", "comments"), .including("author.articles"), .including("comments.author"),
+        Query(), .including("author"), .including("author", "comments"), .including("author.articles"),
+        .including("comments.author"),
     ]
 
     private static let lists = [
-        // Without linkage, with links alone, with null, empty; ids as integers; a local id; a cursor; members of extensions and at-members.
+        // Without linkage, with links alone, with null, empty; ids as integers; a local id; a cursor; members of
+        // extensions and at-members.
         #"{"data": [{"type": "articles", "id": 1, "attributes": {"title": "A", "@context": 1}, "meta": {"page": {"cursor": "c1"}}}], "meta": {"page": {"total": 4}}, "links": {"next": "/articles?page=2", "prev": null}, "jsonapi": {"version": "1.1"}}"#,
         #"{"data": [{"type": "articles", "lid": "x", "attributes": {"title": "A"}, "ext:a": 1, "relationships": { "author": {"links": {"related": "/a"}, "meta": {"a": 1}}, "comments": {"data": []}}}, {"type": "articles", "id": "2", "attributes": {"title": "\u00e9", "createdAt": null}, "relationships": {"author": {"data": null}}}], "meta": {"total": 2}}"#,
         #"{"data": [], "meta": {"total": 0}}"#,
         // With a repeated key.
         #"{"data": [{"type": "articles", "id": "0", "id": "1", "attributes": {"title": "A"}}]}"#,
-        // Misfits: a missing attribute, a wrong one, a wrong type, several targets, one target, and a list of something else.
+        // Misfits: a missing attribute, a wrong one, a wrong type, several targets, one target, and a list of something
+        // else.
         #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}}, {"type": "articles", "id": "2"}]}"#,
         #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": 1}}]}"#,
         #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A", "createdAt": "yesterday"}}]}"#,
         #"{"data": [{"type": "people", "id": "1", "attributes": {"title": "A"}}]}"#,
         #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": []}}}]}"#,
         #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": {"type": "people", "id": "7"}}}}], "included": [{"type": "people", "id": "7", "attributes": {"name": 7}}]}"#,
-        #"{"data": [{"type": "articles"}, {"id": "2"}]}"#, #"{"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}}}"#,
+        #"{"data": [{"type": "articles"}, {"id": "2"}]}"#,
+        #"{"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}}}"#,
         #"{"data": "x"}"#, #"{"data": null}"#, #"{"meta": {}}"#, "[", "{}",
         #"{"errors": [{"status": "422", "title": "T", "source": {"pointer": "/data"}}], "meta": {"a": 1}}"#,
         #"{"data": [], "errors": [{"status": "500", "detail": "D"}], "links": {"about": "/e"}}"#,
@@ -79,11 +85,14 @@ struct StraightDecodingTests {
         }
     }
 
-    @Test("one resource, read, created, changed, or the target of a relationship", arguments: [200, 201, 202, 204, 304, 404, 422])
+    @Test(
+        "one resource, read, created, changed, or the target of a relationship",
+        arguments: [200, 201, 202, 204, 304, 404, 422])
     func one(status: Int) async throws {
         for body in [
             #"{"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": {"type": "people", "id": "7"}}}}, "included": [{"type": "people", "id": "7", "attributes": {"name": "N"}}], "meta": {"a": 1}}"#,
-            #"{"data": {"type": "articles", "id": "1"}}"#, #"{"data": null}"#, #"{"data": []}"#, #"{"meta": {"a": 1}}"#, "",
+            #"{"data": {"type": "articles", "id": "1"}}"#, #"{"data": null}"#, #"{"data": []}"#, #"{"meta": {"a": 1}}"#,
+            "",
             #"{"errors": [{"status": "422", "detail": "D"}]}"#,
         ] {
             let answer = Answer(body, status: status, headers: [("Location", "/articles/1")])
@@ -142,7 +151,8 @@ struct StraightDecodingTests {
         let body =
             #"{"data": {"type": "articles", "id": "1", "attributes": {"created-at": 1000}, "relationships": {"best-friend": {"data": null}}}}"#
         let codec = JSONAPICodec(coding: CodingOptions(dates: .secondsSince1970))
-        let result = try await bothWays(Answer(body), as: Entry.self, codec: JSONAPICodec(keys: .dasherized)) { service in
+        let result = try await bothWays(Answer(body), as: Entry.self, codec: JSONAPICodec(keys: .dasherized)) {
+            service in
             "\(try await JSONAPIService(service.service, of: Entry.self, codec: codec).get("1"))"
         }
         #expect(result.isDirect && result.straight == result.byRecords && result.straight.contains("null"))
@@ -177,20 +187,23 @@ struct StraightDecodingTests {
                 if type == "articles" { relationships["comments"] = linkage("comments", toMany: true) }
             }
             return [
-                "type": .string(type), "id": .string(String(id)), "attributes": ["title": "T\(id)", "name": "N\(id)", "body": "B\(id)"],
+                "type": .string(type), "id": .string(String(id)),
+                "attributes": ["title": "T\(id)", "name": "N\(id)", "body": "B\(id)"],
                 "relationships": .object(relationships), "links": ["self": "/\(type)/\(id)"],
             ]
         }
         let included = ["people", "comments", "articles"].flatMap { type in
             (0..<3).filter { _ in random.below(3) > 0 }.map { resource(type, $0) }
         }
-        let paths = ["author", "comments", "author.articles", "comments.author", "author.articles.comments"].filter { _ in
+        let paths = ["author", "comments", "author.articles", "comments.author", "author.articles.comments"].filter {
+            _ in
             random.below(2) == 0
         }
         let query: Query<JSONValue> = paths.isEmpty ? Query() : Query(["$include": .array(paths.map(JSONValue.string))])
         let one = Answer(JSONValue.object(["data": resource("articles", 5), "included": .array(included)]).description)
         let many = Answer(
-            JSONValue.object(["data": .array((5..<8).map { resource("articles", $0) }), "included": .array(included)]).description)
+            JSONValue.object(["data": .array((5..<8).map { resource("articles", $0) }), "included": .array(included)])
+                .description)
         let articles = try await bothWays(one, as: Article.self) { "\(try await $0.get("5", query: query))" }
         #expect(articles.straight == articles.byRecords && articles.isDirect)
         let plain = try await bothWays(one, as: PlainArticle.self) { "\(try await $0.get("5", query: query))" }

@@ -80,14 +80,17 @@ struct JSONAPIAnswerTests {
     @Test("where the server puts what it made, and how an accepted call goes on, stands with the result")
     func locations() async throws {
         let created = try await posts(
-            .init(#"{"data": {"type": "posts", "id": "9"}, "meta": {"n": 1}}"#, status: 201, headers: [("location", "/v1/posts/9")])
+            .init(
+                #"{"data": {"type": "posts", "id": "9"}, "meta": {"n": 1}}"#, status: 201,
+                headers: [("location", "/v1/posts/9")])
         ).create([:])
         #expect(created["id"] == "9")
         #expect(created["@document"]?["location"] == "https://example.com/v1/posts/9")
         #expect(created["@document"]?["meta"] == ["n": 1])
         let accepted = try await posts(
             .init(
-                #"{"data": {"type": "jobs", "id": "5"}}"#, status: 202, headers: [("Content-Location", "/jobs/5"), ("Retry-After", "30")])
+                #"{"data": {"type": "jobs", "id": "5"}}"#, status: 202,
+                headers: [("Content-Location", "/jobs/5"), ("Retry-After", "30")])
         ).create([:])
         #expect(accepted["type"] == "jobs")
         #expect(accepted["@document"]?["contentLocation"] == "https://example.com/jobs/5")
@@ -101,7 +104,9 @@ struct JSONAPIAnswerTests {
             {"errors": [{"status": "422", "title": "Invalid", "detail": "Too short", "source": {"pointer": "/data/attributes/title"}, "x": 1},
               {"code": "c", "source": {"header": "X-Y"}}], "meta": {"trace": "t"}}
             """#
-        let error = try await #require(throws: FeathersError.self) { try await posts(.init(body, status: 400)).create([:]) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await posts(.init(body, status: 400)).create([:])
+        }
         #expect(error.code == .badRequest)
         #expect(error.message == "Too short (and 1 more)")
         #expect(error.jsonAPIErrors.map(\.source?.pointer) == ["/data/attributes/title", nil])
@@ -122,7 +127,9 @@ struct JSONAPIAnswerTests {
 
     @Test("errors make a failure of any status")
     func errorsOfSuccess() async throws {
-        let error = try await #require(throws: FeathersError.self) { try await posts(.init(#"{"errors": [{"status": "409"}]}"#)).find() }
+        let error = try await #require(throws: FeathersError.self) {
+            try await posts(.init(#"{"errors": [{"status": "409"}]}"#)).find()
+        }
         #expect(error.code == .conflict)
         #expect(error.jsonAPIErrors.count == 1)
     }
@@ -131,7 +138,9 @@ struct JSONAPIAnswerTests {
         "failures without a JSON:API document keep status and body",
         arguments: [(404, "<html>"), (406, ""), (415, "{}"), (500, #"{"message": "x"}"#), (502, "")])
     func foreign(status: Int, body: String) async throws {
-        let error = try await #require(throws: FeathersError.self) { try await posts(.init(body, status: status)).get("1") }
+        let error = try await #require(throws: FeathersError.self) {
+            try await posts(.init(body, status: status)).get("1")
+        }
         #expect(error.code.rawValue == status)
         #expect(error.response == FeathersError.Response(status: status, body: Array(body.utf8)))
     }
@@ -155,7 +164,9 @@ struct JSONAPIAnswerTests {
 
     @Test("a resource that is null is not found")
     func null() async throws {
-        let error = try await #require(throws: FeathersError.self) { try await posts(.init(#"{"data": null}"#)).get("1") }
+        let error = try await #require(throws: FeathersError.self) {
+            try await posts(.init(#"{"data": null}"#)).get("1")
+        }
         #expect(error.code == .notFound)
     }
 

@@ -10,23 +10,29 @@ struct JSONAPIRequestTests {
     @Test("the Feathers methods have their verbs, paths and bodies")
     func verbs() async throws {
         let server = try SeamServer(
-            .init(#"{"data": []}"#), .init(resource), .init(resource, status: 201), .init(resource), .init("", status: 204))
+            .init(#"{"data": []}"#), .init(resource), .init(resource, status: 201), .init(resource),
+            .init("", status: 204))
         let posts = server.app.service("posts")
         _ = try await posts.find()
         _ = try await posts.get("a/b")
         try await posts.create([
-            "title": "T", "author": ["type": "people", "id": "9", "name": "Dan"], "comments": [["type": "comments", "id": "5"]],
+            "title": "T", "author": ["type": "people", "id": "9", "name": "Dan"],
+            "comments": [["type": "comments", "id": "5"]],
         ])
         try await posts.patch(1, with: ["title": nil])
         try await posts.remove("1")
-        #expect(server.lines == ["GET /v1/posts", "GET /v1/posts/a%2Fb", "POST /v1/posts", "PATCH /v1/posts/1", "DELETE /v1/posts/1"])
+        #expect(
+            server.lines == [
+                "GET /v1/posts", "GET /v1/posts/a%2Fb", "POST /v1/posts", "PATCH /v1/posts/1", "DELETE /v1/posts/1",
+            ])
         #expect(server.bodies[0] == nil && server.bodies[1] == nil && server.bodies[4] == nil)
         #expect(
             server.bodies[2] == [
                 "data": [
                     "type": "posts", "attributes": ["title": "T"],
                     "relationships": [
-                        "author": ["data": ["type": "people", "id": "9"]], "comments": ["data": [["type": "comments", "id": "5"]]],
+                        "author": ["data": ["type": "people", "id": "9"]],
+                        "comments": ["data": [["type": "comments", "id": "5"]]],
                     ],
                 ]
             ])
@@ -47,7 +53,9 @@ struct JSONAPIRequestTests {
         #expect(try await fields(JSONAPIOptions(extensions: ["https://a", "https://b"])) == [ext, nil, ext, ext])
         let profile = #"application/vnd.api+json;profile="https://p""#
         #expect(
-            try await fields(JSONAPIOptions(profiles: ["https://p"])) == ["\(profile), \(plain)", nil, "\(profile), \(plain)", profile])
+            try await fields(JSONAPIOptions(profiles: ["https://p"])) == [
+                "\(profile), \(plain)", nil, "\(profile), \(plain)", profile,
+            ])
     }
 
     @Test("header fields: a call's own win over the app's")
@@ -91,7 +99,8 @@ struct JSONAPIRequestTests {
 
     @Test("null and empty relationships of plain records are told by the options")
     func knownRelationships() async throws {
-        let server = try SeamServer(.init("", status: 204), options: JSONAPIOptions(relationships: ["posts": ["author", "tags"]]))
+        let server = try SeamServer(
+            .init("", status: 204), options: JSONAPIOptions(relationships: ["posts": ["author", "tags"]]))
         try await server.app.service("posts").patch("1", with: ["author": nil, "tags": [], "list": []])
         #expect(server.bodies[0]?["data"]?["relationships"] == ["author": ["data": nil], "tags": ["data": []]])
         #expect(server.bodies[0]?["data"]?["attributes"] == ["list": []])
@@ -99,7 +108,8 @@ struct JSONAPIRequestTests {
 
     @Test("types are those of the paths, unless the options know better")
     func types() async throws {
-        let server = try SeamServer(.init("", status: 204), options: JSONAPIOptions(types: ["people/:id/notes": "remarks"]))
+        let server = try SeamServer(
+            .init("", status: 204), options: JSONAPIOptions(types: ["people/:id/notes": "remarks"]))
         try await server.app.service("people/:id/notes").create([:], params: Params(route: ["id": "a b"]))
         try await server.app.service("v2/users").create([:])
         #expect(server.lines == ["POST /v1/people/a%20b/notes", "POST /v1/v2/users"])
@@ -109,7 +119,10 @@ struct JSONAPIRequestTests {
     @Test(
         "what JSON:API has no form for is refused before anything is sent",
         arguments: [
-            (ServiceRequest(path: "posts", method: .update, id: "1", data: [:]), FeathersError.Code.methodNotAllowed, "'patch'"),
+            (
+                ServiceRequest(path: "posts", method: .update, id: "1", data: [:]), FeathersError.Code.methodNotAllowed,
+                "'patch'"
+            ),
             (ServiceRequest(path: "posts", method: "archive", data: [:]), .methodNotAllowed, "'archive'"),
             (ServiceRequest(path: "posts", method: .create, data: [[:], [:]]), .methodNotAllowed, "Atomic Operations"),
             (ServiceRequest(path: "posts", method: .patch, data: [:]), .methodNotAllowed, "Atomic Operations"),
@@ -120,7 +133,9 @@ struct JSONAPIRequestTests {
             (ServiceRequest(path: "posts", method: .create, data: ["a+b": 1]), .badRequest, "/data/attributes/a+b"),
             (ServiceRequest(path: "posts", method: .create, data: ["id": true]), .badRequest, "/data/id"),
             (
-                ServiceRequest(path: "posts", method: .create, data: ["author": ["type": "people", "id": "9", "meta": 5]]), .badRequest,
+                ServiceRequest(
+                    path: "posts", method: .create, data: ["author": ["type": "people", "id": "9", "meta": 5]]),
+                .badRequest,
                 "/data/relationships/author/meta"
             ),
         ])

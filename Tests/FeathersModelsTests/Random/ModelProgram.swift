@@ -14,7 +14,8 @@ struct ModelProgram {
     }
 
     private static let modules = [
-        "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSON", "FeathersNetworking", "FeathersREST",
+        "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSON", "FeathersNetworking",
+        "FeathersREST",
         "FeathersSocketIO", "FeathersSupport", "FeathersSync", "FeathersTraffic", "CCurl", "CLinuxIO",
     ]
 
@@ -42,14 +43,17 @@ struct ModelProgram {
 
         let start = ContinuousClock.now
         var arguments = [
-            "swiftc", "-Onone", "-wmo", "-swift-version", "6", "-module-name", "Models", "-o", folder.appending(path: "models").path,
+            "swiftc", "-Onone", "-wmo", "-swift-version", "6", "-module-name", "Models", "-o",
+            folder.appending(path: "models").path,
         ]
         if let isolation { arguments += ["-default-isolation", isolation] }
         arguments += ["-warnings-as-errors", "-I", products.appending(path: "Modules").path]
         // The objects of such a test run need the sanitizer's library.
         if Environment.isThreadSanitized { arguments.append("-sanitize=thread") }
         for name in ["CCurl", "CLinuxIO"] {
-            arguments += ["-Xcc", "-fmodule-map-file=\(products.appending(path: "\(name).build/module.modulemap").path)"]
+            arguments += [
+                "-Xcc", "-fmodule-map-file=\(products.appending(path: "\(name).build/module.modulemap").path)",
+            ]
         }
         arguments += (files.keys.sorted() + ["main.swift"]).map { folder.appending(path: $0).path }
         for module in modules {
@@ -80,7 +84,9 @@ struct ModelProgram {
         try process.run()
         let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init))
+        return (
+            process.terminationStatus, String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        )
     }
 
     /// Decodes each value, encodes it again and compares; prints what is wrong.

@@ -28,9 +28,11 @@ indirect enum RandomSchema {
     }
 
     private static let words = [
-        "text", "created_at", "user_id", "isPinned", "default", "class", "self", "Type", "avatar-url", "2fa", "HTTPStatus", "for", "value",
+        "text", "created_at", "user_id", "isPinned", "default", "class", "self", "Type", "avatar-url", "2fa",
+        "HTTPStatus", "for", "value",
         "id",
-        "_id", "__v", "hash", "description", "rawValue", "codingKeys", "String", "data", "status", "x.y", "naïve", "in", "init", "items",
+        "_id", "__v", "hash", "description", "rawValue", "codingKeys", "String", "data", "status", "x.y", "naïve", "in",
+        "init", "items",
         "properties", "await",
     ]
 
@@ -90,7 +92,10 @@ indirect enum RandomSchema {
                 return object
             }
             return [chance.isTrue() ? "anyOf" : "oneOf": .array(objects)]
-        case .kinds: return ["anyOf": [["type": "string"], ["type": "number"], ["type": "array", "items": ["type": "integer"]]]]
+        case .kinds:
+            return [
+                "anyOf": [["type": "string"], ["type": "number"], ["type": "array", "items": ["type": "integer"]]]
+            ]
         case .nullable(let schema):
             var json = schema.json(&chance)
             if case .string(let type)? = json["type"], json["enum"] == nil, chance.isTrue() {
@@ -119,12 +124,15 @@ indirect enum RandomSchema {
         switch self {
         case .scalar(let scalar): return scalar.valid(&chance)
         // What is not listed is taken too, and kept.
-        case .enumeration(let values): return .string(chance.next(6) == 0 ? "not listed" : values.randomElement(using: &chance) ?? "")
+        case .enumeration(let values):
+            return .string(chance.next(6) == 0 ? "not listed" : values.randomElement(using: &chance) ?? "")
         case .numbers(let values): return .integer(chance.next(4) == 0 ? 99 : values.randomElement(using: &chance) ?? 0)
         case .list(let element):
-            return depth > 0 ? .array((0..<chance.next(3)).map { _ in element.valid(&chance, record, depth: depth - 1) }) : []
+            return depth > 0
+                ? .array((0..<chance.next(3)).map { _ in element.valid(&chance, record, depth: depth - 1) }) : []
         case .dictionary(let value):
-            return .object(JSONObject((0..<chance.next(3)).map { ("key \($0)", value.valid(&chance, record, depth: depth - 1)) }))
+            return .object(
+                JSONObject((0..<chance.next(3)).map { ("key \($0)", value.valid(&chance, record, depth: depth - 1)) }))
         case .object(let fields): return Self.valid(fields, &chance, record, depth: depth)
         case .tagged(let alternatives):
             guard chance.next(8) > 0, let (tag, fields) = alternatives.randomElement(using: &chance) else {

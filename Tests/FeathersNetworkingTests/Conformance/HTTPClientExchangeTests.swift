@@ -9,7 +9,8 @@ struct HTTPClientExchangeTests {
         "sends the request target byte for byte",
         arguments: TestedClient.all,
         [
-            "/a%2Fb", "/a?b%5B0%5D=x&c=%C3%BC", "/!'()*~:@$&+,;=", "/a?$limit=1&x='()*!~", "/a//b/", "/a?x=/../y", "/a?", "/%F0%9F%98%80",
+            "/a%2Fb", "/a?b%5B0%5D=x&c=%C3%BC", "/!'()*~:@$&+,;=", "/a?$limit=1&x='()*!~", "/a//b/", "/a?x=/../y",
+            "/a?", "/%F0%9F%98%80",
         ])
     func target(tested: TestedClient, target: String) async throws {
         let client = try tested.make()
@@ -19,7 +20,9 @@ struct HTTPClientExchangeTests {
         #expect(try await script.requests().map(\.line) == ["GET \(script.url.path())\(target) HTTP/1.1"])
     }
 
-    @Test("sends method, headers and body as given", arguments: TestedClient.all, ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
+    @Test(
+        "sends method, headers and body as given", arguments: TestedClient.all,
+        ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
     func body(tested: TestedClient, method: String) async throws {
         let client = try tested.make()
         let script = try await ServerScript(ScriptedResponse(status: 201, headers: [["X-Answer", "42"]], body: "ü"))
@@ -27,7 +30,8 @@ struct HTTPClientExchangeTests {
         try headers.set("X-Mixed-Case", to: "as given ü")
         try headers.set("X-Empty", to: "")
         let bytes: [UInt8] = [0, 0xff, 0x0d, 0x0a]
-        let response = try await client.execute(HTTPRequest(method: method, url: script.url, headers: headers, body: bytes))
+        let response = try await client.execute(
+            HTTPRequest(method: method, url: script.url, headers: headers, body: bytes))
         #expect(response.status == 201)
         #expect(response.headers["x-answer"] == "42")
         #expect(response.body == Array("ü".utf8))
@@ -95,7 +99,8 @@ struct HTTPClientExchangeTests {
         arguments: TestedClient.all, ["Basic realm=\"x\"", "Bearer", "Digest realm=\"a\", nonce=\"b\"", "NTLM", "=,\""])
     func challenge(tested: TestedClient, challenge: String) async throws {
         let client = try tested.make()
-        let script = try await ServerScript(ScriptedResponse(status: 401, headers: [["WWW-Authenticate", challenge]], body: "why"))
+        let script = try await ServerScript(
+            ScriptedResponse(status: 401, headers: [["WWW-Authenticate", challenge]], body: "why"))
         let response = try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(10)))
         #expect(response.status == 401)
         #expect(response.body == Array("why".utf8))

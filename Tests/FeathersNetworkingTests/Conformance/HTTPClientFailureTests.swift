@@ -32,11 +32,14 @@ struct HTTPClientFailureTests {
     @Test("of the method are told before anything is sent", arguments: TestedClient.all, ["", "GET /x", "G\r\nX: y"])
     func invalidMethod(tested: TestedClient, method: String) async throws {
         let client = try tested.make()
-        let error = try await client.failure(HTTPRequest(method: method, url: try #require(URL(string: "http://127.0.0.1:1"))))
+        let error = try await client.failure(
+            HTTPRequest(method: method, url: try #require(URL(string: "http://127.0.0.1:1"))))
         #expect(error.kind == .invalidHeader)
     }
 
-    @Test("to be quick enough are timeouts, and the connection ends", arguments: TestedClient.all, [ScriptedResponse.never, dripping])
+    @Test(
+        "to be quick enough are timeouts, and the connection ends", arguments: TestedClient.all,
+        [ScriptedResponse.never, dripping])
     func timeout(tested: TestedClient, response: ScriptedResponse) async throws {
         let client = try tested.make()
         let script = try await ServerScript(response)
@@ -49,7 +52,8 @@ struct HTTPClientFailureTests {
     static let dripping = ScriptedResponse(body: String(repeating: "x", count: 5000)).with { $0.dripMs = 5 }
 
     @Test(
-        "to be quick enough include deadlines that have passed and absurd ones", arguments: TestedClient.all, [Duration.zero, .seconds(-5)])
+        "to be quick enough include deadlines that have passed and absurd ones", arguments: TestedClient.all,
+        [Duration.zero, .seconds(-5)])
     func passedDeadline(tested: TestedClient, timeout: Duration) async throws {
         let client = try tested.make()
         let script = try await ServerScript(ScriptedResponse.never)
@@ -68,7 +72,8 @@ struct HTTPClientFailureTests {
         ])
     func truncated(tested: TestedClient, response: ScriptedResponse) async throws {
         let client = try tested.make()
-        let error = try await client.failure(HTTPRequest(url: try await ServerScript(response).url, timeout: .seconds(20)))
+        let error = try await client.failure(
+            HTTPRequest(url: try await ServerScript(response).url, timeout: .seconds(20)))
         #expect(error.kind == .connectionLost)
         #expect(error.delivery == .mayHaveExecuted)
     }
@@ -86,7 +91,8 @@ struct HTTPClientFailureTests {
         ])
     func malformed(tested: TestedClient, text: String) async throws {
         let client = try tested.make()
-        let error = try await client.failure(HTTPRequest(url: try await ServerScript(.raw(text)).url, timeout: .seconds(20)))
+        let error = try await client.failure(
+            HTTPRequest(url: try await ServerScript(.raw(text)).url, timeout: .seconds(20)))
         #expect(error.kind == .badResponse)
         #expect(error.delivery == .mayHaveExecuted)
     }
@@ -95,7 +101,8 @@ struct HTTPClientFailureTests {
     func endlessHead(tested: TestedClient) async throws {
         let client = try tested.make()
         let head = "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 400_000) + "\r\n\r\n"
-        let error = try await client.failure(HTTPRequest(url: try await ServerScript(.raw(head)).url, timeout: .seconds(20)))
+        let error = try await client.failure(
+            HTTPRequest(url: try await ServerScript(.raw(head)).url, timeout: .seconds(20)))
         #expect(error.kind == .badResponse)
     }
 
@@ -103,13 +110,18 @@ struct HTTPClientFailureTests {
         "are not what odd but readable answers are",
         arguments: TestedClient.all,
         [
-            ("HTTP/1.1 999 X\r\nContent-Length: 3\r\n\r\nabc", 999), ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcEXTRA", 200),
-            ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 200),
+            ("HTTP/1.1 999 X\r\nContent-Length: 3\r\n\r\nabc", 999),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcEXTRA", 200),
+            (
+                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
+                200
+            ),
             ("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", 302), ("HTTP/1.0 200 OK\r\n\r\nabc", 200),
         ])
     func odd(tested: TestedClient, answer: (text: String, status: Int)) async throws {
         let client = try tested.make()
-        let response = try await client.execute(HTTPRequest(url: try await ServerScript(.raw(answer.text)).url, timeout: .seconds(20)))
+        let response = try await client.execute(
+            HTTPRequest(url: try await ServerScript(.raw(answer.text)).url, timeout: .seconds(20)))
         #expect(response.status == answer.status)
     }
 
@@ -118,13 +130,19 @@ struct HTTPClientFailureTests {
         let client = try tested.make()
         // 3 MiB of zeros, 3 KB when compressed.
         let large = ScriptedResponse(headers: encoding.map { [["Content-Encoding", $0]] } ?? []).with {
-            if encoding != nil { $0.bodyBase64 = Self.compressedZeros } else { $0.body = String(repeating: "x", count: 3 << 20) }
+            if encoding != nil {
+                $0.bodyBase64 = Self.compressedZeros
+            } else {
+                $0.body = String(repeating: "x", count: 3 << 20)
+            }
         }
         let script = try await ServerScript(large)
-        let error = try await client.failure(HTTPRequest(url: script.url, timeout: .seconds(20), maximumResponseBytes: 1 << 20))
+        let error = try await client.failure(
+            HTTPRequest(url: script.url, timeout: .seconds(20), maximumResponseBytes: 1 << 20))
         #expect(error.kind == .responseTooLarge)
         #expect(error.delivery == .mayHaveExecuted)
-        #expect(try await client.execute(HTTPRequest(url: script.url, maximumResponseBytes: 3 << 20)).body.count == 3 << 20)
+        #expect(
+            try await client.execute(HTTPRequest(url: script.url, maximumResponseBytes: 3 << 20)).body.count == 3 << 20)
     }
 
     private static let compressedZeros =

@@ -39,7 +39,9 @@ struct HTTPClientLifetimeTests {
         await withTaskGroup(of: Void.self) { group in
             for round in 0..<300 {
                 group.addTask {
-                    let call = Task { try await client.execute(HTTPRequest(url: script.url, timeout: .milliseconds(round % 7))) }
+                    let call = Task {
+                        try await client.execute(HTTPRequest(url: script.url, timeout: .milliseconds(round % 7)))
+                    }
                     for _ in 0..<(round % 50) { await Task.yield() }
                     call.cancel()
                     do { _ = try await call.value } catch is CancellationError {} catch let error as HTTPClientError {
@@ -72,12 +74,15 @@ struct HTTPClientLifetimeTests {
     }
 
     @Test(
-        "ending all requests at any moment lets every caller go, and keeps the client usable", arguments: TestedClient.cancellableAnywhere)
+        "ending all requests at any moment lets every caller go, and keeps the client usable",
+        arguments: TestedClient.cancellableAnywhere)
     func cancellingAllRaces(tested: TestedClient) async throws {
         let script = try await ServerScript(ScriptedResponse(body: "ok"))
         let client = try tested.make()
         for round in 0..<40 {
-            let calls = (0..<4).map { _ in Task { try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(20))) } }
+            let calls = (0..<4).map { _ in
+                Task { try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(20))) }
+            }
             for _ in 0..<(round * 5) { await Task.yield() }
             client.cancelAll()
             for call in calls {
@@ -98,7 +103,9 @@ struct HTTPClientLifetimeTests {
         #expect(error.kind == .closed)
         #expect(error.delivery == .mayHaveExecuted)
         #expect(try await script.requests(count: 1, aborted: 1).first?.aborted == true)
-        let later = try await #require(throws: HTTPClientError.self) { try await client.execute(HTTPRequest(url: script.url)) }
+        let later = try await #require(throws: HTTPClientError.self) {
+            try await client.execute(HTTPRequest(url: script.url))
+        }
         #expect(later.kind == .closed)
         #expect(later.delivery == .neverSent)
         client.close()
@@ -111,11 +118,15 @@ struct HTTPClientLifetimeTests {
             for round in 0..<40 {
                 group.addTask {
                     let client = try tested.make()
-                    let calls = (0..<4).map { _ in Task { try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(20))) } }
+                    let calls = (0..<4).map { _ in
+                        Task { try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(20))) }
+                    }
                     for _ in 0..<(round * 5) { await Task.yield() }
                     client.close()
                     for call in calls {
-                        do { _ = try await call.value } catch let error as HTTPClientError { #expect(error.kind == .closed) }
+                        do { _ = try await call.value } catch let error as HTTPClientError {
+                            #expect(error.kind == .closed)
+                        }
                     }
                 }
             }

@@ -5,24 +5,31 @@ import Testing
 
 @Suite("Redirects of an HTTP client", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct HTTPClientRedirectTests {
-    private func request(_ url: URL, _ method: String = "GET", redirects: HTTPRedirectPolicy = .follow(maximum: 20)) throws -> HTTPRequest {
+    private func request(_ url: URL, _ method: String = "GET", redirects: HTTPRedirectPolicy = .follow(maximum: 20))
+        throws -> HTTPRequest
+    {
         var headers = HTTPHeaders()
         try headers.set("Authorization", to: "Bearer secret")
         try headers.set("X-Kept", to: "yes")
         try headers.set("Accept-Language", to: "de")
         return HTTPRequest(
-            method: method, url: url, headers: headers, body: method == "POST" ? [0x7b, 0x7d] : nil, timeout: .seconds(20),
+            method: method, url: url, headers: headers, body: method == "POST" ? [0x7b, 0x7d] : nil,
+            timeout: .seconds(20),
             redirects: redirects)
     }
 
     private func redirecting(_ status: Int, to location: @escaping (URL) -> String) async throws -> ServerScript {
         try await ServerScript {
-            [ScriptedResponse(status: status, headers: [["Location", location($0)]], body: "moved"), ScriptedResponse(body: "here")]
+            [
+                ScriptedResponse(status: status, headers: [["Location", location($0)]], body: "moved"),
+                ScriptedResponse(body: "here"),
+            ]
         }
     }
 
     @Test(
-        "are followed, as GET where they say so", arguments: TestedClient.all, [(303, "GET"), (302, "GET"), (307, "POST"), (308, "POST")])
+        "are followed, as GET where they say so", arguments: TestedClient.all,
+        [(303, "GET"), (302, "GET"), (307, "POST"), (308, "POST")])
     func followed(tested: TestedClient, expectation: (status: Int, method: String)) async throws {
         let (status, expected) = expectation
         let client = try tested.make()
@@ -32,7 +39,10 @@ struct HTTPClientRedirectTests {
         #expect(response.body == Array("here".utf8))
         #expect(response.url.absoluteString == script.url.absoluteString + "/there?x=%C3%BC")
         let requests = try await script.requests()
-        #expect(requests.map(\.line) == ["POST \(script.url.path()) HTTP/1.1", "\(expected) \(script.url.path())/there?x=%C3%BC HTTP/1.1"])
+        #expect(
+            requests.map(\.line) == [
+                "POST \(script.url.path()) HTTP/1.1", "\(expected) \(script.url.path())/there?x=%C3%BC HTTP/1.1",
+            ])
         #expect(requests.last?.body == (expected == "POST" ? [0x7b, 0x7d] : []))
         #expect(requests.last?.header("Authorization") == "Bearer secret")
         #expect(requests.last?.header("X-Kept") == "yes")
@@ -41,7 +51,9 @@ struct HTTPClientRedirectTests {
     @Test("to another origin leave behind what may tell who asks", arguments: TestedClient.all)
     func credentials(tested: TestedClient) async throws {
         let client = try tested.make()
-        let script = try await redirecting(302) { $0.absoluteString.replacingOccurrences(of: "127.0.0.1", with: "localhost") }
+        let script = try await redirecting(302) {
+            $0.absoluteString.replacingOccurrences(of: "127.0.0.1", with: "localhost")
+        }
         _ = try await client.execute(try request(script.url))
         let requests = try await script.requests()
         #expect(requests.map { $0.header("Authorization") } == ["Bearer secret", nil])

@@ -13,7 +13,8 @@ struct TestedClient: Sendable, CustomTestStringConvertible {
     #if os(Linux)
         static let libcurl = TestedClient(testDescription: "libcurl") { try CurlHTTPClient() }
         static let all = [urlSession, libcurl]
-        /// Those that may be cancelled while they begin: Foundation's tasks on Linux then now and then wait for each other for ever.
+        /// Those that may be cancelled while they begin: Foundation's tasks on Linux then now and then wait for each
+        /// other for ever.
         static let cancellableAnywhere = [libcurl]
     #else
         static let all = [urlSession]

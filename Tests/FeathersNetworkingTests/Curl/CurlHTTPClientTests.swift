@@ -83,7 +83,8 @@
             let client = try CurlHTTPClient()
             // The kept connection is what libcurl would blame.
             _ = try await client.execute(HTTPRequest(url: script.url, timeout: .seconds(10)))
-            let error = try await client.failure(HTTPRequest(method: method, url: script.url, body: body, timeout: .seconds(10)))
+            let error = try await client.failure(
+                HTTPRequest(method: method, url: script.url, body: body, timeout: .seconds(10)))
             #expect(error.kind == .connectionLost)
             #expect(error.delivery == .mayHaveExecuted)
             #expect(try await script.requests().count { $0.line.hasPrefix(method) } == 1)
@@ -95,7 +96,9 @@
             let address = "http://127.0.0.1:\(script.url.port ?? 0)"
             let target = try #require(URL(string: "http://nowhere.invalid\(script.url.path())"))
             let proxied = try CurlHTTPClient(proxy: .url(address))
-            #expect(try await proxied.execute(HTTPRequest(url: target, timeout: .seconds(10))).body == Array("proxied".utf8))
+            #expect(
+                try await proxied.execute(HTTPRequest(url: target, timeout: .seconds(10))).body == Array("proxied".utf8)
+            )
             #expect(try await script.requests().map(\.line) == ["GET \(target.absoluteString) HTTP/1.1"])
 
             let excepted = try CurlHTTPClient(proxy: .url(address, exceptions: ["invalid"]))

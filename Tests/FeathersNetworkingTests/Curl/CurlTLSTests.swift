@@ -7,7 +7,8 @@
 
     @Suite("TLS over libcurl", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct CurlTLSTests {
-        private func client(_ trust: TLSConfiguration.Trust, _ verification: TLSConfiguration.Verification = .full) throws -> CurlHTTPClient
+        private func client(_ trust: TLSConfiguration.Trust, _ verification: TLSConfiguration.Verification = .full)
+            throws -> CurlHTTPClient
         {
             try CurlHTTPClient(tls: TLSConfiguration(trust: trust, verification: verification))
         }
@@ -18,7 +19,8 @@
             let script = try await ServerScript(ScriptedResponse(body: "secret"))
             let client = try client(.certificates(in: server.certificate))
             for _ in 1...3 {
-                let response = try await client.execute(HTTPRequest(url: try await script.secureURL(), timeout: .seconds(20)))
+                let response = try await client.execute(
+                    HTTPRequest(url: try await script.secureURL(), timeout: .seconds(20)))
                 #expect(response.body == Array("secret".utf8))
             }
             #expect(Set(try await script.requests().map(\.connection)).count == 1)
@@ -45,7 +47,9 @@
         func switchedOff() async throws {
             let server = try await TestBackend.secureScriptServer()
             let request = HTTPRequest(url: server.misnamedURL, timeout: .seconds(20))
-            #expect(try await client(.certificates(in: server.certificate), .dangerouslyIgnoringHostName).execute(request).status == 599)
+            #expect(
+                try await client(.certificates(in: server.certificate), .dangerouslyIgnoringHostName).execute(request)
+                    .status == 599)
             #expect(try await client(.system, .dangerouslyOff).execute(request).status == 599)
             let error = try await client(.system, .dangerouslyIgnoringHostName).failure(request)
             #expect(error.kind == .tls)
@@ -69,7 +73,9 @@
             #expect(SystemTrust.search(environment: ["URLSessionCertificateAuthorityInfoFile": file]) == .file(file))
             let unswayed = SystemTrust.search(environment: [:])
             #expect(SystemTrust.search(environment: ["SSL_CERT_FILE": "/nowhere"]) == unswayed)
-            #expect(SystemTrust.search(environment: ["URLSessionCertificateAuthorityInfoFile": "INSECURE_SSL_NO_VERIFY"]) == unswayed)
+            #expect(
+                SystemTrust.search(environment: ["URLSessionCertificateAuthorityInfoFile": "INSECURE_SSL_NO_VERIFY"])
+                    == unswayed)
             #expect(!SystemTrust.isHashed("/nowhere") && !SystemTrust.isHashed("/etc"))
         }
     }

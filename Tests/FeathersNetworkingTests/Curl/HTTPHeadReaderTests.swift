@@ -22,7 +22,8 @@ struct HTTPHeadReaderTests {
     }
 
     @Test(
-        "accepts every form of status line", arguments: ["HTTP/1.1 200", "HTTP/1.1 200 ", "HTTP/2 200 ", "HTTP/3 200", "HTTP/1.0 200 O K"])
+        "accepts every form of status line",
+        arguments: ["HTTP/1.1 200", "HTTP/1.1 200 ", "HTTP/2 200 ", "HTTP/3 200", "HTTP/1.0 200 O K"])
     func statusLines(line: String) throws {
         #expect(try read([line, ""]).status == 200)
     }
@@ -30,7 +31,8 @@ struct HTTPHeadReaderTests {
     @Test(
         "refuses everything else",
         arguments: [
-            "", "hello", "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 099", "HTTP/1.1 2x0", "HTTP/ 200",
+            "", "hello", "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 099", "HTTP/1.1 2x0",
+            "HTTP/ 200",
             "HTTP/x 200", "HTTP/1.1\t200", "http/1.1 200", "HTTP/1.1 -20",
         ])
     func malformedStatusLines(line: String) {
@@ -44,7 +46,9 @@ struct HTTPHeadReaderTests {
 
     @Test("leaves out interim answers and trailers")
     func interim() throws {
-        let reader = try read(["HTTP/1.1 103 Early", "Link: x", "", "HTTP/1.1 200 OK", "A: 1", "", "Trailer: y", "HTTP/1.1 500 no"])
+        let reader = try read([
+            "HTTP/1.1 103 Early", "Link: x", "", "HTTP/1.1 200 OK", "A: 1", "", "Trailer: y", "HTTP/1.1 500 no",
+        ])
         #expect(reader.status == 200)
         #expect(reader.fields.map(\.name) == ["A"])
         #expect(try !read(["HTTP/1.1 100 Continue", ""]).isComplete)
@@ -70,9 +74,11 @@ struct HTTPHeadReaderTests {
     @Test(
         "refuses lengths that differ, are no numbers or too large ones",
         arguments: [
-            ["Content-Length: 5", "content-length: 6"], ["Content-Length: 5", "A: 1", "Content-Length: 5x"], ["Content-Length: 5, 6"],
+            ["Content-Length: 5", "content-length: 6"], ["Content-Length: 5", "A: 1", "Content-Length: 5x"],
+            ["Content-Length: 5, 6"],
             ["Content-Length: 8abc"], ["Content-Length: 99999999999999999999"], ["Content-Length: 9223372036854775808"],
-            ["Content-Length:"], ["Content-Length: 5,"], ["Content-Length: -5"], ["Content-Length: +5"], ["Content-Length: 5 5"],
+            ["Content-Length:"], ["Content-Length: 5,"], ["Content-Length: -5"], ["Content-Length: +5"],
+            ["Content-Length: 5 5"],
         ])
     func invalidLengths(fields: [String]) throws {
         #expect(throws: HTTPHeadReader.Failure.invalidLength) { try read(["HTTP/1.1 200 OK"] + fields + [""]) }
@@ -83,8 +89,12 @@ struct HTTPHeadReaderTests {
     @Test("ends at its limit, whether in one head or many")
     func limit() {
         let long = "A: " + String(repeating: "a", count: 1000)
-        #expect(throws: HTTPHeadReader.Failure.tooLarge) { try read(["HTTP/1.1 200 OK"] + Array(repeating: long, count: 400)) }
+        #expect(throws: HTTPHeadReader.Failure.tooLarge) {
+            try read(["HTTP/1.1 200 OK"] + Array(repeating: long, count: 400))
+        }
         let interim = ["HTTP/1.1 100 Continue", ""]
-        #expect(throws: HTTPHeadReader.Failure.tooLarge) { try read(Array(repeating: interim, count: 15_000).flatMap { $0 }) }
+        #expect(throws: HTTPHeadReader.Failure.tooLarge) {
+            try read(Array(repeating: interim, count: 15_000).flatMap { $0 })
+        }
     }
 }

@@ -29,7 +29,9 @@ struct FaultProxyPaceTests {
         let proxy = try await FaultProxy(to: server, plan: plan, receiveBuffer: 4096)
         let clock = ContinuousClock()
         let start = clock.now
-        let body = try await client.execute(HTTPRequest(url: proxy.url.appending(path: "big/9000"), timeout: .seconds(20))).body
+        let body = try await client.execute(
+            HTTPRequest(url: proxy.url.appending(path: "big/9000"), timeout: .seconds(20))
+        ).body
         #expect(clock.now - start >= least, "\(name)")
         #expect(try await client.execute(HTTPRequest(url: server.appending(path: "big/9000"))).body == body, "\(name)")
         try await proxy.close()

@@ -117,7 +117,9 @@ struct FaultProxyTests {
         #expect(try await client.failure(request(proxy)).delivery == .neverSent)
     }
 
-    private func request(_ proxy: FaultProxy, _ path: String = "big/\(size - 2)", timeout: Duration = .seconds(20)) -> HTTPRequest {
+    private func request(_ proxy: FaultProxy, _ path: String = "big/\(size - 2)", timeout: Duration = .seconds(20))
+        -> HTTPRequest
+    {
         HTTPRequest(url: proxy.url.appending(path: path), timeout: timeout)
     }
 

@@ -9,7 +9,8 @@ struct DecompressionLimitTests {
     @Test(
         "A hundredfold and 4 MiB are taken",
         arguments: [
-            (0, 0, true), (4 << 20, 0, true), (4 << 20 + 1, 0, false), (4 << 20 + 100, 1, true), (4 << 20 + 101, 1, false),
+            (0, 0, true), (4 << 20, 0, true), (4 << 20 + 1, 0, false), (4 << 20 + 100, 1, true),
+            (4 << 20 + 101, 1, false),
             (104 << 20, 1 << 20, true), (105 << 20, 1 << 20, false),
         ] as [(Int64, Int64, Bool)])
     func rule(decompressed: Int64, transmitted: Int64, isPermitted: Bool) {
@@ -45,7 +46,8 @@ struct DecompressionLimitTests {
         func proportionate(framing: String) async throws {
             // Fiftyfold.
             let text = try await TestBackend.scriptServer().absoluteString + "/__payloads/json/mixed/12582912" + framing
-            let response = try await CurlHTTPClient().execute(HTTPRequest(url: try #require(URL(string: text)), timeout: .seconds(60)))
+            let response = try await CurlHTTPClient().execute(
+                HTTPRequest(url: try #require(URL(string: text)), timeout: .seconds(60)))
             #expect(response.body.count > 12_000_000 && response.body.last == UInt8(ascii: "]"))
         }
     #endif

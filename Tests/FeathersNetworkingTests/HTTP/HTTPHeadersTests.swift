@@ -34,9 +34,11 @@ struct HTTPHeadersTests {
     @Test(
         "refuse what could smuggle in another field",
         arguments: [
-            ("", "v"), ("X A", "v"), ("X:A", "v"), ("X\r\nA", "v"), ("Xü", "v"), ("X\0", "v"), ("X(", "v"), ("X-A", "secret\r\nB: 1"),
+            ("", "v"), ("X A", "v"), ("X:A", "v"), ("X\r\nA", "v"), ("Xü", "v"), ("X\0", "v"), ("X(", "v"),
+            ("X-A", "secret\r\nB: 1"),
             ("X-A", "secret\n"),
-            ("X-A", "secret\r"), ("X-A", "secret\0"), ("X-A", "secret\u{7F}"), ("X-A", "secret\u{1B}[0m"), ("Content-Length", "1"),
+            ("X-A", "secret\r"), ("X-A", "secret\0"), ("X-A", "secret\u{7F}"), ("X-A", "secret\u{1B}[0m"),
+            ("Content-Length", "1"),
             ("transfer-encoding", "chunked"),
         ])
     func refused(name: String, value: String) throws {

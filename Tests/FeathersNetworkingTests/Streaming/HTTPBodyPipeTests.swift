@@ -10,17 +10,24 @@
     struct HTTPBodyPipeTests {
         private struct Refusal: Error {}
 
-        private func write(_ text: String, into pipe: HTTPBodyPipe) -> Bool { Array(text.utf8).withUnsafeBytes { pipe.write($0) } }
+        private func write(_ text: String, into pipe: HTTPBodyPipe) -> Bool {
+            Array(text.utf8).withUnsafeBytes { pipe.write($0) }
+        }
 
         private func end(_ pipe: HTTPBodyPipe) {
-            pipe.end(.success(HTTPResponse(status: 200, headers: HTTPHeaders(), body: [], url: URL(string: "http://sample.test/")!)))
+            pipe.end(
+                .success(
+                    HTTPResponse(
+                        status: 200, headers: HTTPHeaders(), body: [], url: URL(string: "http://sample.test/")!)))
         }
 
         @Test("Half a million pieces come in order, on a thread with a small stack and while the reader falls behind")
         func order() async throws {
             let pipe = HTTPBodyPipe(limit: 256)
             let (resumed, count) = (DispatchSemaphore(value: 0), 500_000)
-            pipe.open(HTTPResponse(status: 200, headers: HTTPHeaders(), body: [], url: URL(string: "http://sample.test/")!)) {
+            pipe.open(
+                HTTPResponse(status: 200, headers: HTTPHeaders(), body: [], url: URL(string: "http://sample.test/")!)
+            ) {
                 resumed.signal()
             }
             let isStarted = NetworkThread.start("feathers-test") {
@@ -36,7 +43,9 @@
                 received.withLock { received in
                     if bytes.count == 4 { received.passedOn += 1 }
                     for offset in stride(from: 0, to: bytes.count, by: 4) {
-                        if bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) != received.count { received.inOrder = false }
+                        if bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self) != received.count {
+                            received.inOrder = false
+                        }
                         received.count += 1
                     }
                 }
@@ -51,7 +60,9 @@
         func refusal() async throws {
             let pipe = HTTPBodyPipe(limit: 256)
             let (resumed, written) = (DispatchSemaphore(value: 0), Promise<Void>())
-            pipe.open(HTTPResponse(status: 200, headers: HTTPHeaders(), body: [], url: URL(string: "http://sample.test/")!)) {
+            pipe.open(
+                HTTPResponse(status: 200, headers: HTTPHeaders(), body: [], url: URL(string: "http://sample.test/")!)
+            ) {
                 resumed.signal()
             }
             let isStarted = NetworkThread.start("feathers-test") {
@@ -97,7 +108,9 @@
         @Test("A cancelled reader waits for a receiver that is running")
         func lastReturn() async throws {
             let pipe = HTTPBodyPipe()
-            let (first, entered, gate, isOver) = (Promise<Void>(), Promise<Void>(), DispatchSemaphore(value: 0), Locked(false))
+            let (first, entered, gate, isOver) = (
+                Promise<Void>(), Promise<Void>(), DispatchSemaphore(value: 0), Locked(false)
+            )
             let (executor, wasOver) = (SettlingExecutor(), Locked(false))
             let reader = await executor.start {
                 defer { wasOver.withLock { $0 = isOver.withLock { $0 } } }

@@ -10,7 +10,9 @@ struct HTTPDownloadTests {
         try #require(URL(string: try await TestBackend.scriptServer().absoluteString + "/__source/" + path))
     }
 
-    @Test("become the file, in place of what was there, and tell how far they are", arguments: TestedClient.all, [0, 1, 3_000_000])
+    @Test(
+        "become the file, in place of what was there, and tell how far they are", arguments: TestedClient.all,
+        [0, 1, 3_000_000])
     func whole(tested: TestedClient, count: Int) async throws {
         let folder = try ScratchFolder()
         let file = try folder.file("it", [1, 2, 3])
@@ -45,10 +47,14 @@ struct HTTPDownloadTests {
     func redirected(tested: TestedClient) async throws {
         let folder = try ScratchFolder()
         let script = try await ServerScript {
-            [ScriptedResponse(status: 302, headers: [["Location", $0.path() + "/next"]], body: "elsewhere"), ScriptedResponse(body: "it")]
+            [
+                ScriptedResponse(status: 302, headers: [["Location", $0.path() + "/next"]], body: "elsewhere"),
+                ScriptedResponse(body: "it"),
+            ]
         }
         let file = folder.url.appending(path: "it")
-        _ = try await tested.make().transfer(HTTPTransfer(HTTPRequest(url: script.url, timeout: .seconds(20)), destination: file))
+        _ = try await tested.make().transfer(
+            HTTPTransfer(HTTPRequest(url: script.url, timeout: .seconds(20)), destination: file))
         #expect(try Data(contentsOf: file) == Data("it".utf8))
         #expect(folder.names == ["it"])
     }
@@ -61,7 +67,8 @@ struct HTTPDownloadTests {
             ScriptedResponse(body: String(repeating: "x", count: 100_000)).with { $0.closeAfterBytes = 50_000 })
         let client = try tested.make()
         let error = try await #require(throws: HTTPClientError.self) {
-            try await client.transfer(HTTPTransfer(HTTPRequest(url: script.url, timeout: .seconds(20)), destination: file))
+            try await client.transfer(
+                HTTPTransfer(HTTPRequest(url: script.url, timeout: .seconds(20)), destination: file))
         }
         #expect(error.kind == .connectionLost)
         #expect(try Data(contentsOf: file) == Data([1]))
@@ -101,7 +108,8 @@ struct HTTPDownloadTests {
         let error = try await #require(throws: HTTPClientError.self) { try await task.value }
         #expect(error.kind == .closed && error.delivery == .mayHaveExecuted)
         #expect(folder.names.isEmpty)
-        let whole = HTTPTransfer(HTTPRequest(url: try await Self.source("1000")), destination: folder.url.appending(path: "it"))
+        let whole = HTTPTransfer(
+            HTTPRequest(url: try await Self.source("1000")), destination: folder.url.appending(path: "it"))
         #expect(try await client.transfer(whole).status == 200)
         #expect(folder.names == ["it"])
     }
@@ -124,8 +132,10 @@ struct HTTPDownloadTests {
         let folder = try ScratchFolder()
         let file = folder.url.appending(path: "it")
         // Six seconds in all, less than half a second between two pieces.
-        let script = try await ServerScript(ScriptedResponse(body: "fifteen letters").with { ($0.dripMs, $0.dripBytes) = (400, 1) })
-        _ = try await tested.make().transfer(HTTPTransfer(HTTPRequest(url: script.url), destination: file, stallTimeout: .seconds(5)))
+        let script = try await ServerScript(
+            ScriptedResponse(body: "fifteen letters").with { ($0.dripMs, $0.dripBytes) = (400, 1) })
+        _ = try await tested.make().transfer(
+            HTTPTransfer(HTTPRequest(url: script.url), destination: file, stallTimeout: .seconds(5)))
         #expect(try Data(contentsOf: file) == Data("fifteen letters".utf8))
     }
 
@@ -153,11 +163,14 @@ struct HTTPDownloadTests {
                 group.addTask {
                     let file = folder.url.appending(path: "\(round)")
                     let task = Task {
-                        try await client.transfer(HTTPTransfer(HTTPRequest(url: url, timeout: .seconds(20)), destination: file))
+                        try await client.transfer(
+                            HTTPTransfer(HTTPRequest(url: url, timeout: .seconds(20)), destination: file))
                     }
                     for _ in 0..<(round * 3) { await Task.yield() }
                     task.cancel()
-                    if (try? await task.value) == nil, let data = try? Data(contentsOf: file) { #expect(data.count == 200_000) }
+                    if (try? await task.value) == nil, let data = try? Data(contentsOf: file) {
+                        #expect(data.count == 200_000)
+                    }
                 }
             }
         }

@@ -9,7 +9,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Responses that are read while they arrive", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
+@Suite(
+    "Responses that are read while they arrive", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10))
+)
 struct HTTPStreamTests {
     /// What the script server's `__source` sends.
     private static func sum(of count: Int) -> Int { (0..<count).reduce(0) { $0 + $1 * 31 % 251 } }
@@ -39,7 +41,8 @@ struct HTTPStreamTests {
         #expect(try await response.value.body.isEmpty)
     }
 
-    @Test("A response is read before it ends, and leaving ends the exchange", arguments: TestedClient.cancellableAnywhere)
+    @Test(
+        "A response is read before it ends, and leaving ends the exchange", arguments: TestedClient.cancellableAnywhere)
     func leaving(tested: TestedClient) async throws {
         let client = try tested.make()
         let source = try await TestBackend.scriptServer().appending(path: "__source/1000").appending(queryItems: [
@@ -132,7 +135,8 @@ struct HTTPStreamTests {
         let pipe = HTTPBodyPipe()
         let client = try tested.make()
         let response = Task {
-            try await client.stream(HTTPTransfer(HTTPRequest(url: script.url), pipe: pipe, stallTimeout: .milliseconds(200)))
+            try await client.stream(
+                HTTPTransfer(HTTPRequest(url: script.url), pipe: pipe, stallTimeout: .milliseconds(200)))
         }
         await #expect { try await pipe.head() } throws: { ($0 as? HTTPClientError)?.kind == .timeout }
         await #expect(throws: HTTPClientError.self) { try await response.value }
@@ -150,7 +154,9 @@ struct HTTPStreamTests {
         let pipe = HTTPBodyPipe()
         let response = Task { try await client.stream(HTTPTransfer(HTTPRequest(url: source), pipe: pipe)) }
         await #expect(throws: Silent.self) {
-            try await RelativeClock(ContinuousClock()).run(atMost: .seconds(3), orThrow: Silent()) { while try await pipe.next() != nil {} }
+            try await RelativeClock(ContinuousClock()).run(atMost: .seconds(3), orThrow: Silent()) {
+                while try await pipe.next() != nil {}
+            }
         }
         response.cancel()
         _ = try? await response.value
@@ -161,7 +167,9 @@ struct HTTPStreamTests {
         func unread() async throws {
             let source = try await TestBackend.scriptServer().appending(path: "__source/\(64 << 20)")
             let pipe = HTTPBodyPipe()
-            let response = Task { try await URLSessionHTTPClient().stream(HTTPTransfer(HTTPRequest(url: source), pipe: pipe)) }
+            let response = Task {
+                try await URLSessionHTTPClient().stream(HTTPTransfer(HTTPRequest(url: source), pipe: pipe))
+            }
             _ = try await pipe.head()
             await #expect { try await response.value } throws: { ($0 as? HTTPClientError)?.kind == .responseTooLarge }
         }

@@ -6,7 +6,8 @@ import Testing
 
 /// 200 MB through a process that must not grow by them.
 ///
-/// Only with `FEATHERS_LONG=1`, and alone: other suites grow the process too, and wait for servers that these transfers keep busy.
+/// Only with `FEATHERS_LONG=1`, and alone: other suites grow the process too, and wait for servers that these transfers
+/// keep busy.
 @Suite("Memory of large transfers", .serialized, .enabled(if: LargeTransfers.areWanted), .timeLimit(.minutes(10)))
 struct HTTPTransferMemoryTests {
     static let count = 200 * 1024 * 1024
@@ -42,7 +43,8 @@ struct HTTPTransferMemoryTests {
         body.append(file: file)
         if inPieces { body.append([0, 0, 0, 0]) }
         let request = HTTPRequest(method: "POST", url: try await SinkAnswer.url())
-        let (response, growth) = try await Self.growth(try tested.make(), HTTPTransfer(request, body: body, stallTimeout: .seconds(60)))
+        let (response, growth) = try await Self.growth(
+            try tested.make(), HTTPTransfer(request, body: body, stallTimeout: .seconds(60)))
         let answer = try SinkAnswer(response)
         #expect((answer.length, answer.sha256) == (Self.count, Self.digestOfZeros))
         #expect(growth < Self.limit, "grew by \(growth >> 20) MB")

@@ -34,7 +34,8 @@ struct HTTPUploadTests {
         }
     }
 
-    @Test("arrive whole, their length said before, and tell how far they are", arguments: TestedClient.all, Form.allCases)
+    @Test(
+        "arrive whole, their length said before, and tell how far they are", arguments: TestedClient.all, Form.allCases)
     func whole(tested: TestedClient, form: Form) async throws {
         let folder = try ScratchFolder()
         let (body, digest, count) = try form.body(in: folder)
@@ -52,14 +53,18 @@ struct HTTPUploadTests {
         #expect(seen.last?.received == seen.last?.totalToReceive)
     }
 
-    @Test("of what cannot be read are told before anything is sent", arguments: TestedClient.all, ["missing", "folder", "web"])
+    @Test(
+        "of what cannot be read are told before anything is sent", arguments: TestedClient.all,
+        ["missing", "folder", "web"])
     func unreadable(tested: TestedClient, what: String) async throws {
         let folder = try ScratchFolder()
         let script = try await ServerScript(ScriptedResponse())
-        let url = ["missing": folder.url.appending(path: "none"), "folder": folder.url, "web": script.url][what] ?? folder.url
+        let url =
+            ["missing": folder.url.appending(path: "none"), "folder": folder.url, "web": script.url][what] ?? folder.url
         let client = try tested.make()
         let error = try await #require(throws: HTTPClientError.self) {
-            try await client.transfer(HTTPTransfer(HTTPRequest(method: "POST", url: script.url), body: HTTPBody(file: url)))
+            try await client.transfer(
+                HTTPTransfer(HTTPRequest(method: "POST", url: script.url), body: HTTPBody(file: url)))
         }
         #expect(error.kind == .unreadableFile)
         #expect(error.delivery == .neverSent)
@@ -67,18 +72,24 @@ struct HTTPUploadTests {
         #expect(try await script.requests().isEmpty)
     }
 
-    @Test("are sent again where a redirect repeats them, and dropped where it does not", arguments: TestedClient.all, [307, 303])
+    @Test(
+        "are sent again where a redirect repeats them, and dropped where it does not", arguments: TestedClient.all,
+        [307, 303])
     func redirects(tested: TestedClient, status: Int) async throws {
         let folder = try ScratchFolder()
         let script = try await ServerScript {
-            [ScriptedResponse(status: status, headers: [["Location", $0.path() + "/next"]]), ScriptedResponse(body: "ok")]
+            [
+                ScriptedResponse(status: status, headers: [["Location", $0.path() + "/next"]]),
+                ScriptedResponse(body: "ok"),
+            ]
         }
         let body = HTTPBody(file: try folder.file("a", Array("content".utf8)))
         let response = try await tested.make().transfer(
             HTTPTransfer(HTTPRequest(method: "POST", url: script.url, timeout: .seconds(20)), body: body))
         #expect(response.body == Array("ok".utf8))
         let requests = try await script.requests()
-        #expect(requests.map { String(decoding: $0.body, as: UTF8.self) } == ["content", status == 307 ? "content" : ""])
+        #expect(
+            requests.map { String(decoding: $0.body, as: UTF8.self) } == ["content", status == 307 ? "content" : ""])
     }
 
     @Test("over a client that cannot stream go through memory")
@@ -99,14 +110,18 @@ struct HTTPUploadTests {
         #expect(try SinkAnswer(response).sha256 == digest)
         #expect(steps.withLock { $0.map(\.sent) } == [0, Int64(count)])
         let streamed = Self.upload(HTTPBody(stream: Self.stream()), to: try await SinkAnswer.url())
-        #expect(try SinkAnswer(try await Plain(client: PlatformHTTPClient.make()).transfer(streamed)).sha256 == Self.patternDigest)
+        #expect(
+            try SinkAnswer(try await Plain(client: PlatformHTTPClient.make()).transfer(streamed)).sha256
+                == Self.patternDigest)
     }
 
     // MARK: Streams
 
     private struct Failure: Error {}
 
-    private static func stream(of bytes: [UInt8] = pattern, piece: Int = 70_001, failing error: (any Error)? = nil) -> HTTPBodySource {
+    private static func stream(of bytes: [UInt8] = pattern, piece: Int = 70_001, failing error: (any Error)? = nil)
+        -> HTTPBodySource
+    {
         HTTPBodySource(
             AsyncThrowingStream<Data, any Error> { continuation in
                 for start in stride(from: 0, to: bytes.count, by: piece) {
@@ -116,7 +131,9 @@ struct HTTPUploadTests {
             })
     }
 
-    private static func upload(_ body: HTTPBody, to url: URL, _ progress: (@Sendable (TransferProgress) -> Void)? = nil) -> HTTPTransfer {
+    private static func upload(_ body: HTTPBody, to url: URL, _ progress: (@Sendable (TransferProgress) -> Void)? = nil)
+        -> HTTPTransfer
+    {
         HTTPTransfer(HTTPRequest(method: "POST", url: url, timeout: .seconds(60)), body: body, progress: progress)
     }
 
@@ -145,13 +162,16 @@ struct HTTPUploadTests {
         #expect(try SinkAnswer(try await client.transfer(empty)).sha256 == Self.emptyDigest)
     }
 
-    @Test("of a stream that fails end with its error, and are never complete for the server", arguments: TestedClient.all)
+    @Test(
+        "of a stream that fails end with its error, and are never complete for the server", arguments: TestedClient.all)
     func failingStream(tested: TestedClient) async throws {
         let client = try tested.make()
         let script = try await ServerScript(ScriptedResponse(body: "ok"))
         let body = HTTPBody(stream: Self.stream(of: Array(Self.pattern.prefix(200_000)), failing: Failure()))
         await #expect(throws: Failure.self) { try await client.transfer(Self.upload(body, to: script.url)) }
-        #expect(try await client.transfer(Self.upload(HTTPBody(stream: Self.stream(of: [1, 2])), to: script.url)).status == 200)
+        #expect(
+            try await client.transfer(Self.upload(HTTPBody(stream: Self.stream(of: [1, 2])), to: script.url)).status
+                == 200)
         #expect(try await script.requests().map(\.body) == [[1, 2]])
     }
 
@@ -199,7 +219,8 @@ struct HTTPUploadTests {
     }
 
     @Test(
-        "of one stream at the same moment do not disturb each other: one is refused, the other sends all of it", arguments: [true, false])
+        "of one stream at the same moment do not disturb each other: one is refused, the other sends all of it",
+        arguments: [true, false])
     func rivals(isRivalFirst: Bool) async throws {
         for _ in 0..<20 {
             let (start, begun, refusal, end) = (Promise<Void>(), Promise<Void>(), Promise<Void>(), Promise<Void>())
@@ -263,7 +284,9 @@ struct HTTPUploadTests {
         await #expect(throws: HTTPClientError.self) { try await twice.bytes() }
     }
 
-    @Test("of a stream end with a refusal that arrives before there is anything to send", arguments: TestedClient.cancellableAnywhere)
+    @Test(
+        "of a stream end with a refusal that arrives before there is anything to send",
+        arguments: TestedClient.cancellableAnywhere)
     func earlyRefusal(tested: TestedClient) async throws {
         let (pieces, producer) = AsyncStream.makeStream(of: Data.self)
         defer { producer.finish() }
@@ -278,9 +301,13 @@ struct HTTPUploadTests {
         let body = HTTPBody(stream: Self.stream())
         // The TCP port of the discard service, which no server listens on.
         let nowhere = try #require(URL(string: "http://127.0.0.1:9/"))
-        let error = try await #require(throws: HTTPClientError.self) { try await client.transfer(Self.upload(body, to: nowhere)) }
+        let error = try await #require(throws: HTTPClientError.self) {
+            try await client.transfer(Self.upload(body, to: nowhere))
+        }
         #expect(error.delivery == .neverSent)
-        #expect(try SinkAnswer(try await client.transfer(Self.upload(body, to: try await SinkAnswer.url()))).sha256 == Self.patternDigest)
+        #expect(
+            try SinkAnswer(try await client.transfer(Self.upload(body, to: try await SinkAnswer.url()))).sha256
+                == Self.patternDigest)
     }
 
     @Test("of a stream can be cancelled while the server takes nothing", arguments: TestedClient.cancellableAnywhere)
@@ -299,7 +326,9 @@ struct HTTPUploadTests {
         await #expect(throws: CancellationError.self) { try await upload.value }
     }
 
-    @Test("of a stream that a cancellation ends early are never complete for the server", arguments: TestedClient.cancellableAnywhere)
+    @Test(
+        "of a stream that a cancellation ends early are never complete for the server",
+        arguments: TestedClient.cancellableAnywhere)
     func cancelledProducer(tested: TestedClient) async throws {
         let script = try await ServerScript(ScriptedResponse(body: "ok"))
         let (pieces, producer) = AsyncStream.makeStream(of: Data.self)
@@ -307,7 +336,9 @@ struct HTTPUploadTests {
         let client = try tested.make()
         let upload = Task {
             try await client.transfer(
-                Self.upload(HTTPBody(stream: HTTPBodySource(pieces)), to: script.url) { if $0.sent > 0 { sending.yield() } })
+                Self.upload(HTTPBody(stream: HTTPBodySource(pieces)), to: script.url) {
+                    if $0.sent > 0 { sending.yield() }
+                })
         }
         producer.yield(Data([1]))
         for await _ in sent { break }
@@ -321,7 +352,10 @@ struct HTTPUploadTests {
     @Test("of a stream are not sent again where a redirect repeats them", arguments: TestedClient.all, [307, 303])
     func redirectedStream(tested: TestedClient, status: Int) async throws {
         let script = try await ServerScript {
-            [ScriptedResponse(status: status, headers: [["Location", $0.path() + "/next"]]), ScriptedResponse(body: "ok")]
+            [
+                ScriptedResponse(status: status, headers: [["Location", $0.path() + "/next"]]),
+                ScriptedResponse(body: "ok"),
+            ]
         }
         let client = try tested.make()
         let transfer = Self.upload(HTTPBody(stream: Self.stream(of: [1, 2, 3])), to: script.url)

@@ -29,10 +29,13 @@ struct FrameFuzzer {
 
     private static let templates: [[UInt8]] =
         [
-            .text("hi"), .text(""), .text("größer €🙂"), .text(String(repeating: "x", count: 130)), .text("a", isFinal: false),
+            .text("hi"), .text(""), .text("größer €🙂"), .text(String(repeating: "x", count: 130)),
+            .text("a", isFinal: false),
             .binary([1, 2, 3]),
-            .binary([], isFinal: false), .binary(.init(repeating: 7, count: 90), isFinal: false), .continuation([0xC3], isFinal: false),
-            .continuation([0xA4]), .continuation([]), .ping("ping"), ServerFrame(opcode: 10), .close(1000, [98, 121, 101]), .close(nil),
+            .binary([], isFinal: false), .binary(.init(repeating: 7, count: 90), isFinal: false),
+            .continuation([0xC3], isFinal: false),
+            .continuation([0xA4]), .continuation([]), .ping("ping"), ServerFrame(opcode: 10),
+            .close(1000, [98, 121, 101]), .close(nil),
             ServerFrame(opcode: 2, statedLength: 1 << 40),
         ].map { (frame: ServerFrame) in frame.bytes }
 
@@ -58,7 +61,8 @@ struct FrameFuzzer {
         (0..<8).map { _ in generator.below(count) + 1 } + [.max]
     }
 
-    /// Feeds a run of frames in pieces. After a violation or a close frame, a new receiver reads on from wherever that was.
+    /// Feeds a run of frames in pieces. After a violation or a close frame, a new receiver reads on from wherever that
+    /// was.
     mutating func round(_ outcome: inout Outcome) {
         var receiver = WebSocketReceiver(maximumMessageSize: Self.maximumMessageSize)
         let bytes = mutatedFrames(count: 8)
@@ -70,7 +74,9 @@ struct FrameFuzzer {
                     do throws(WebSocketViolation) {
                         guard let incoming = try receiver.next(&piece) else { break }
                         outcome.incoming += 1
-                        if case .message(let message) = incoming { outcome.largest = max(outcome.largest, message.byteCount) }
+                        if case .message(let message) = incoming {
+                            outcome.largest = max(outcome.largest, message.byteCount)
+                        }
                         guard case .close = incoming else { continue }
                     } catch {
                         outcome.violations += 1

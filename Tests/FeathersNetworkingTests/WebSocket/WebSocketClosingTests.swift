@@ -34,12 +34,14 @@ struct WebSocketClosingTests {
 
     @Test(
         "tells the peer what it did wrong",
-        arguments: [(1002, .protocolViolation), (1007, .protocolViolation), (1009, .messageTooLarge)] as [(UInt16, WebSocketError.Kind)])
+        arguments: [(1002, .protocolViolation), (1007, .protocolViolation), (1009, .messageTooLarge)]
+            as [(UInt16, WebSocketError.Kind)])
     func violations(code: UInt16, kind: WebSocketError.Kind) {
         var closing = WebSocketClosing()
         let ended = closing.receivedViolation(WebSocketViolation(closeCode: code, message: "what"))
         #expect(ended.send?.code == code)
-        #expect(ended.finish?.code == 1006 && ended.finish?.error?.kind == kind && ended.finish?.error?.message == "what")
+        #expect(
+            ended.finish?.code == 1006 && ended.finish?.error?.kind == kind && ended.finish?.error?.message == "what")
     }
 
     @Test("does not wait for ever")
@@ -61,7 +63,8 @@ struct WebSocketClosingTests {
     func once() {
         let frame = WebSocketCloseFrame(code: 1000)
         let happenings: [(inout WebSocketClosing) -> WebSocketClosing.Action] = [
-            { $0.closeRequested(frame) }, { $0.receivedClose(frame) }, { $0.receivedViolation(.protocolError("x")) }, { $0.lost(lost) },
+            { $0.closeRequested(frame) }, { $0.receivedClose(frame) }, { $0.receivedViolation(.protocolError("x")) },
+            { $0.lost(lost) },
             { $0.deadlinePassed() }, { $0.abandoned() },
         ]
         for first in happenings {

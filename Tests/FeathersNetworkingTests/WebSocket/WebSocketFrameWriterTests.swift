@@ -9,13 +9,15 @@ struct WebSocketFrameWriterTests {
         var queue = OutgoingBytes()
         let key = [0x37, 0xFA, 0x21, 0x3D] as [UInt8]
         Array("Hello".utf8).withUnsafeBytes { payload in
-            WebSocketFrameWriter.append(.text, payload, key: key.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }, to: &queue)
+            WebSocketFrameWriter.append(
+                .text, payload, key: key.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }, to: &queue)
         }
         #expect(Array(queue.bytes) == [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
     }
 
     @Test(
-        "with the shortest length that will do", arguments: [0, 1, 7, 8, 9, 15, 16, 17, 124, 125, 126, 127, 255, 65535, 65536, 70001]
+        "with the shortest length that will do",
+        arguments: [0, 1, 7, 8, 9, 15, 16, 17, 124, 125, 126, 127, 255, 65535, 65536, 70001]
     )
     func lengths(count: Int) throws {
         var writer = WebSocketFrameWriter()
@@ -44,8 +46,12 @@ struct WebSocketFrameWriterTests {
     func reasons() {
         let family = "👨‍👩‍👧‍👦"
         #expect(WebSocketCloseFrame(code: 1000, reason: String(repeating: "a", count: 500)).payload.count == 125)
-        #expect(WebSocketCloseFrame(code: 1000, reason: String(repeating: "ä", count: 100)).reason == String(repeating: "ä", count: 61))
-        #expect(WebSocketCloseFrame(code: 1000, reason: String(repeating: family, count: 9)).reason == String(repeating: family, count: 4))
+        #expect(
+            WebSocketCloseFrame(code: 1000, reason: String(repeating: "ä", count: 100)).reason
+                == String(repeating: "ä", count: 61))
+        #expect(
+            WebSocketCloseFrame(code: 1000, reason: String(repeating: family, count: 9)).reason
+                == String(repeating: family, count: 4))
         #expect(WebSocketCloseFrame(code: 3000, reason: "").payload == [11, 184])
     }
 }

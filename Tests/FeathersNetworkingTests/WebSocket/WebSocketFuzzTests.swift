@@ -53,11 +53,14 @@ struct WebSocketFuzzTests {
         }
     }
 
-    @Test("in the opening handshake's answer never open a connection they should not", arguments: 0..<500 as Range<UInt64>)
+    @Test(
+        "in the opening handshake's answer never open a connection they should not", arguments: 0..<500 as Range<UInt64>
+    )
     func openings(seed: UInt64) {
         var generator = SplitMix(state: seed)
         let request = WebSocketOpeningRequest(target: "/", host: "h", fields: [], key: "dGhlIHNhbXBsZSBub25jZQ==")
-        let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
+        let head =
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
         var bytes = Array((head + request.expectedAccept + "\r\n\r\n").utf8)
         let place = generator.below(bytes.count)
         let old = bytes[place]
@@ -67,7 +70,8 @@ struct WebSocketFuzzTests {
             var rest = UnsafeRawBufferPointer(all)
             return (try? opening.received(&rest)) ?? false
         }
-        // A changed byte may pass where it says nothing (the reason phrase) or the same (another case); never in the proof.
+        // A changed byte may pass where it says nothing (the reason phrase) or the same (another case); never in the
+        // proof.
         let isInAccept = place >= head.utf8.count && place < bytes.count - 4
         #expect(!(opened && isInAccept && bytes[place] != old))
     }

@@ -5,13 +5,15 @@ import Testing
 @Suite("The opening handshake")
 struct WebSocketOpeningTests {
     private static let request = WebSocketOpeningRequest(
-        target: "/chat?x=1", host: "example.com:8080", fields: [(name: "Sec-WebSocket-Protocol", value: "chat, superchat")],
+        target: "/chat?x=1", host: "example.com:8080",
+        fields: [(name: "Sec-WebSocket-Protocol", value: "chat, superchat")],
         key: "dGhlIHNhbXBsZSBub25jZQ=="
     )
     private static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
     private static func response(
-        _ first: String = "HTTP/1.1 101 Switching Protocols", upgrade: String = "websocket", connection: String = "Upgrade",
+        _ first: String = "HTTP/1.1 101 Switching Protocols", upgrade: String = "websocket",
+        connection: String = "Upgrade",
         accept: String = Self.accept, more: String = ""
     ) -> String {
         "\(first)\r\nUpgrade: \(upgrade)\r\nConnection: \(connection)\r\nSec-WebSocket-Accept: \(accept)\r\n\(more)\r\n"
@@ -21,7 +23,9 @@ struct WebSocketOpeningTests {
     func request() {
         let request = WebSocketOpeningRequest(
             target: "/a?b", host: "h",
-            fields: Self.fields([("X-One", "1"), ("Connection", "close"), ("sec-websocket-KEY", "k"), ("Authorization", "t")]),
+            fields: Self.fields([
+                ("X-One", "1"), ("Connection", "close"), ("sec-websocket-KEY", "k"), ("Authorization", "t"),
+            ]),
             key: "KEY"
         )
         #expect(
@@ -45,13 +49,16 @@ struct WebSocketOpeningTests {
     }
 
     static let accepted = [
-        response(), response("HTTP/1.1 101"), response(upgrade: "WebSocket"), response(connection: "keep-alive, Upgrade"),
+        response(), response("HTTP/1.1 101"), response(upgrade: "WebSocket"),
+        response(connection: "keep-alive, Upgrade"),
         response(connection: "upgrade\t"), response(more: "Sec-WebSocket-Protocol: superchat\r\n"),
         response(more: "X-Empty:\r\nX-Latin: \u{e4}\r\n"),
         "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + response(), "HTTP/1.1 100 Continue\r\n\r\n" + response(),
     ]
 
-    @Test("takes a good answer whole, in any two pieces and byte by byte, and leaves the first frame", arguments: accepted)
+    @Test(
+        "takes a good answer whole, in any two pieces and byte by byte, and leaves the first frame", arguments: accepted
+    )
     func accepts(response: String) throws {
         let bytes = Array(response.utf8) + [0x81, 0x00]
         for pieces in [[1]] + (1...bytes.count).map({ [$0, .max] }) {

@@ -11,23 +11,37 @@ struct WebSocketReceiverTests {
         ("a binary message", [.binary([0, 255])], [.message(.binary([0, 255]))]),
         ("empty messages", [.text(""), .binary([])], [.message(.text("")), .message(.binary([]))]),
         ("a length in two bytes", [.text(long)], [.message(.text(long))]),
-        ("a length in eight bytes", [.binary(.init(repeating: 7, count: 70_000))], [.message(.binary(.init(repeating: 7, count: 70_000)))]),
-        ("fragments", [.text("a", isFinal: false), .continuation([98], isFinal: false), .continuation([99])], [.message(.text("abc"))]),
         (
-            "empty fragments", [.text("", isFinal: false), .continuation([], isFinal: false), .continuation([111, 107])],
+            "a length in eight bytes", [.binary(.init(repeating: 7, count: 70_000))],
+            [.message(.binary(.init(repeating: 7, count: 70_000)))]
+        ),
+        (
+            "fragments", [.text("a", isFinal: false), .continuation([98], isFinal: false), .continuation([99])],
+            [.message(.text("abc"))]
+        ),
+        (
+            "empty fragments",
+            [.text("", isFinal: false), .continuation([], isFinal: false), .continuation([111, 107])],
             [.message(.text("ok"))]
         ),
         ("nothing but empty fragments", [.binary([], isFinal: false), .continuation([])], [.message(.binary([]))]),
         (
-            "a character split across fragments", [ServerFrame(opcode: 1, payload: [0xE2, 0x82], isFinal: false), .continuation([0xAC])],
+            "a character split across fragments",
+            [ServerFrame(opcode: 1, payload: [0xE2, 0x82], isFinal: false), .continuation([0xAC])],
             [.message(.text("€"))]
         ),
         (
             "control frames between fragments",
-            [.text("hel", isFinal: false), .ping("p"), ServerFrame(opcode: 10, payload: [1]), .continuation(Array("lo".utf8))],
+            [
+                .text("hel", isFinal: false), .ping("p"), ServerFrame(opcode: 10, payload: [1]),
+                .continuation(Array("lo".utf8)),
+            ],
             [.ping([112]), .pong([1]), .message(.text("hello"))]
         ),
-        ("a ping of 125 bytes", [.ping(String(repeating: "p", count: 125))], [.ping(.init(repeating: 112, count: 125))]),
+        (
+            "a ping of 125 bytes", [.ping(String(repeating: "p", count: 125))],
+            [.ping(.init(repeating: 112, count: 125))]
+        ),
         ("an empty close", [.close(nil)], [.close(closeFrame(nil))]),
         ("a close with a reason", [.close(4001, Array("bye".utf8))], [.close(closeFrame(4001, "bye"))]),
         ("a close between fragments", [.text("a", isFinal: false), .close(1001)], [.close(closeFrame(1001))]),
@@ -61,7 +75,9 @@ struct WebSocketReceiverTests {
         #expect(Received(ServerFrame.binary(half + half).bytes, maximumMessageSize: 100).violation == nil)
         let whole = Received(ServerFrame.binary(half + half + [1]).bytes, maximumMessageSize: 100)
         #expect(whole.violation?.closeCode == 1009)
-        let fragments = [ServerFrame.binary(half, isFinal: false), .continuation(half, isFinal: false), .continuation([1])]
+        let fragments = [
+            ServerFrame.binary(half, isFinal: false), .continuation(half, isFinal: false), .continuation([1]),
+        ]
         let received = Received(fragments.flatMap(\.bytes), maximumMessageSize: 100)
         #expect(received.violation?.closeCode == 1009 && received.incoming.isEmpty)
         // The next message starts from nothing again.
@@ -98,16 +114,20 @@ struct WebSocketReceiverTests {
         let received = Received(frames.flatMap(\.bytes), pieces: pieces, largeText: 10)
         #expect(
             received.incoming == [
-                .message(.text("123456789")), .largeText(noText), .largeText(Array("abcdefghij".utf8)), .message(.binary(noText)),
+                .message(.text("123456789")), .largeText(noText), .largeText(Array("abcdefghij".utf8)),
+                .message(.binary(noText)),
                 .message(.text("a")),
             ])
         #expect(received.violation == nil)
     }
 
-    @Test("and offers ASCII texts in one piece to its handler first, which keeps those that it wants, within the allowance")
+    @Test(
+        "and offers ASCII texts in one piece to its handler first, which keeps those that it wants, within the allowance"
+    )
     func offers() throws {
         let frames = [
-            ServerFrame.text("keep"), .text("leave"), .text("ä"), .text("ke", isFinal: false), .continuation(Array("ep".utf8)),
+            ServerFrame.text("keep"), .text("leave"), .text("ä"), .text("ke", isFinal: false),
+            .continuation(Array("ep".utf8)),
             .binary(Array("keep".utf8)), .text("keep"),
         ]
         let offered = Locked<[String]>([])
@@ -125,7 +145,8 @@ struct WebSocketReceiverTests {
             while let next = try receiver.next(&rest, offering: handler) { returned.append(next) }
             #expect(
                 returned == [
-                    .message(.text("leave")), .message(.text("ä")), .message(.text("keep")), .message(.binary(Array("keep".utf8))),
+                    .message(.text("leave")), .message(.text("ä")), .message(.text("keep")),
+                    .message(.binary(Array("keep".utf8))),
                 ])
             #expect(offered.withLock(\.self) == ["keep", "leave"])
             #expect(rest.elementsEqual(frames[frames.count - 1].bytes))

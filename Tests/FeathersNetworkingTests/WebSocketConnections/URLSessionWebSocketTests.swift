@@ -6,11 +6,13 @@ import Testing
 
 @Suite("WebSockets on URLSession", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct URLSessionWebSocketTests {
-    /// nil where Foundation has no WebSockets, which must be said clearly, and must not be so where they were asked for.
+    /// nil where Foundation has no WebSockets, which must be said clearly, and must not be so where they were asked
+    /// for.
     private func open(_ path: String) async throws -> OpenedWebSocket? {
         let url = try await TestBackend.webSocketServer().url(path)
         do {
-            return OpenedWebSocket(try await URLSessionWebSocketConnector().connect(WebSocketRequest(url: url, timeout: .seconds(5))))
+            return OpenedWebSocket(
+                try await URLSessionWebSocketConnector().connect(WebSocketRequest(url: url, timeout: .seconds(5))))
         } catch let error as WebSocketError where error.kind == .unsupported {
             #if os(Linux)
                 if Environment.choosesURLSessionWebSockets { throw error }
@@ -44,17 +46,21 @@ struct URLSessionWebSocketTests {
     @Test("name what cannot be connected to, or say that they are not supported")
     func unreachable() async throws {
         let url = try #require(URL(string: "ws://127.0.0.1:1/"))
-        let error = try #require(await errorOfConnecting(to: url, by: URLSessionWebSocketConnector()) as? WebSocketError)
+        let error = try #require(
+            await errorOfConnecting(to: url, by: URLSessionWebSocketConnector()) as? WebSocketError)
         #expect(error.kind == .cannotConnect || error.kind == .unsupported)
         let odd = try #require(URL(string: "ftp://h/"))
-        #expect((await errorOfConnecting(to: odd, by: URLSessionWebSocketConnector()) as? WebSocketError)?.kind == .invalidURL)
+        #expect(
+            (await errorOfConnecting(to: odd, by: URLSessionWebSocketConnector()) as? WebSocketError)?.kind
+                == .invalidURL)
     }
 
     @Test("say with which status the server refused, or that they are not supported", arguments: [200, 302, 401, 503])
     func refusal(status: Int) async throws {
         let answer = "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n"
         let url = try await TestBackend.webSocketServer().url(WebSocketServer.answering(Array(answer.utf8)))
-        let error = try #require(await errorOfConnecting(to: url, by: URLSessionWebSocketConnector()) as? WebSocketError)
+        let error = try #require(
+            await errorOfConnecting(to: url, by: URLSessionWebSocketConnector()) as? WebSocketError)
         #expect(error.kind == .refused(status: status) || error.kind == .unsupported)
     }
 

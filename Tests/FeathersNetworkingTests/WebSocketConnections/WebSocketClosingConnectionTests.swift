@@ -7,7 +7,9 @@
 
     @Suite("Closing a WebSocket", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct WebSocketClosingConnectionTests {
-        @Test("tells the server the code, and the owner the server's answer", arguments: [1000, 1001, 3000, 4999] as [UInt16])
+        @Test(
+            "tells the server the code, and the owner the server's answer",
+            arguments: [1000, 1001, 3000, 4999] as [UInt16])
         func ours(code: UInt16) async throws {
             let key = UUID().uuidString
             let socket = try await OpenedWebSocket("echo?key=\(key)")
@@ -19,10 +21,14 @@
             #expect(try await OpenedWebSocket("closed?key=\(key)").text() == "\(code)")
         }
 
-        @Test("by the server tells the owner code and reason, and is answered", arguments: [1000, 1001, 1011, 1013, 4001] as [UInt16])
+        @Test(
+            "by the server tells the owner code and reason, and is answered",
+            arguments: [1000, 1001, 1011, 1013, 4001] as [UInt16])
         func theirs(code: UInt16) async throws {
             let key = UUID().uuidString
-            let bytes = (ServerFrame.text("last").bytes + ServerFrame.close(code, Array("why".utf8)).bytes) + ServerFrame.text("late").bytes
+            let bytes =
+                (ServerFrame.text("last").bytes + ServerFrame.close(code, Array("why".utf8)).bytes)
+                + ServerFrame.text("late").bytes
             let socket = try await OpenedWebSocket(WebSocketServer.sending(bytes) + "?key=\(key)")
             #expect(try await socket.text() == "last")
             let closure = try await socket.closure()
@@ -76,7 +82,8 @@
 
         @Test("happens by itself in the middle of a frame")
         func midFrame() async throws {
-            let answer = "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
+            let answer =
+                "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
             let frame = ServerFrame(opcode: 1, payload: [120], statedLength: 1000).bytes
             let socket = try await OpenedWebSocket(WebSocketServer.answering(Array(answer.utf8) + frame) + "?end=fin")
             #expect(try await socket.closure().error?.kind == .connectionLost)

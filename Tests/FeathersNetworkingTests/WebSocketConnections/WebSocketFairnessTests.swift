@@ -10,7 +10,8 @@
     struct WebSocketFairnessTests {
         private struct Turns: Sendable {
             var taken = 0
-            /// How many messages of the flood were taken when the other connection was sent a message, and when that came.
+            /// How many messages of the flood were taken when the other connection was sent a message, and when that
+            /// came.
             var sent: [Int] = []
             var received: [Int] = []
         }
@@ -41,7 +42,9 @@
             try await isOver.value()
             let seen = turns.withLock(\.self)
             #expect(seen.received.count == seen.sent.count)
-            for (sent, received) in zip(seen.sent, seen.received) { #expect(received - sent <= WebSocketPump.framesPerTurn) }
+            for (sent, received) in zip(seen.sent, seen.received) {
+                #expect(received - sent <= WebSocketPump.framesPerTurn)
+            }
             withExtendedLifetime((flooding, flooded, other)) {}
         }
 
@@ -69,7 +72,8 @@
             }
         }
 
-        /// Returns after the loop has come round twice: whatever was sent over other connections before, it has looked at.
+        /// Returns after the loop has come round twice: whatever was sent over other connections before, it has looked
+        /// at.
         private func roundTrips() async throws {
             let (peer, connection) = try WebSocketPeer.connected()
             let (first, second) = (Promise<Void>(), Promise<Void>())
@@ -84,7 +88,9 @@
             withExtendedLifetime(connection) {}
         }
 
-        @Test("which delivers no large message, and what follows on the same connection waits for it", arguments: [true, false])
+        @Test(
+            "which delivers no large message, and what follows on the same connection waits for it",
+            arguments: [true, false])
         func largeMessage(isText: Bool) async throws {
             let (peer, connection) = try WebSocketPeer.connected()
             let handler = SlowHandler()

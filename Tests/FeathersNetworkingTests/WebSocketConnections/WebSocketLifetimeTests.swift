@@ -5,7 +5,9 @@
 
     @testable import FeathersNetworking
 
-    @Suite("What a WebSocket leaves behind", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)), .serialized)
+    @Suite(
+        "What a WebSocket leaves behind", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)),
+        .serialized)
     struct WebSocketLifetimeTests {
         /// How many descriptors of this process lead to one of these ports.
         private static func connections(to url: URL) -> Int {
@@ -24,7 +26,8 @@
         private static var dialling: Int {
             let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
             return threads.count { thread in
-                (try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8))?.hasPrefix("feathers-dial") ?? false
+                (try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8))?.hasPrefix(
+                    "feathers-dial") ?? false
             }
         }
 
@@ -46,7 +49,8 @@
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<200 {
                     group.addTask {
-                        let socket = OpenedWebSocket(try await TestedConnector.make().connect(WebSocketRequest(url: url)))
+                        let socket = OpenedWebSocket(
+                            try await TestedConnector.make().connect(WebSocketRequest(url: url)))
                         try socket.connection.sendNow(.text("\(number)"))
                         #expect(try await socket.text() == "\(number)")
                         if number % 2 == 0 {
@@ -69,7 +73,9 @@
                 for number in 0..<60 {
                     group.addTask {
                         let url = [server.url("stall"), refusal, server.secureURL("echo")][number % 3]
-                        let attempt = Task { await errorOfConnecting(to: url, timeout: .milliseconds(500), by: TestedConnector.make()) }
+                        let attempt = Task {
+                            await errorOfConnecting(to: url, timeout: .milliseconds(500), by: TestedConnector.make())
+                        }
                         if number % 2 == 0 {
                             for _ in 0..<number { await Task.yield() }
                             attempt.cancel()
@@ -78,13 +84,16 @@
                     }
                 }
             }
-            try await Self.wait { Self.connections(to: refusal) + Self.connections(to: server.secureURL("")) == 0 && Self.dialling == 0 }
+            try await Self.wait {
+                Self.connections(to: refusal) + Self.connections(to: server.secureURL("")) == 0 && Self.dialling == 0
+            }
         }
 
         @Test("is no owner: the handler is let go of with the last event")
         func handler() async throws {
             final class Owner: Sendable {}
-            let socket = try await TestedConnector.make().connect(WebSocketRequest(url: TestBackend.webSocketServer().url("echo")))
+            let socket = try await TestedConnector.make().connect(
+                WebSocketRequest(url: TestBackend.webSocketServer().url("echo")))
             weak var owner: Owner?
             let (closed, continuation) = AsyncStream.makeStream(of: Void.self)
             do {

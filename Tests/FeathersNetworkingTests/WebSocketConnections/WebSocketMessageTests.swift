@@ -8,7 +8,8 @@
     @Suite("Messages over a WebSocket", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct WebSocketMessageTests {
         @Test(
-            "come back as they were sent", arguments: [WebSocketMessage.text(""), .text("größer €🙂"), .binary([]), .binary([0, 255, 10])])
+            "come back as they were sent",
+            arguments: [WebSocketMessage.text(""), .text("größer €🙂"), .binary([]), .binary([0, 255, 10])])
         func small(message: WebSocketMessage) async throws {
             let socket = try await OpenedWebSocket("echo")
             try socket.connection.sendNow(message)
@@ -30,7 +31,8 @@
         @Test("of up to 16 MB come back as they were sent", arguments: [125, 126, 65535, 65536, 1 << 20, 16 << 20])
         func large(count: Int) async throws {
             let socket = try await OpenedWebSocket("echo")
-            let text = String(repeating: "0123456789abcdef", count: count / 16) + String(repeating: "x", count: count % 16)
+            let text =
+                String(repeating: "0123456789abcdef", count: count / 16) + String(repeating: "x", count: count % 16)
             try socket.connection.sendNow(.text(text))
             #expect(try await socket.text() == text)
             let bytes = Array(text.utf8)
@@ -73,14 +75,19 @@
 
         @Test("wait for somebody to listen, and pings are answered")
         func pings() async throws {
-            let frames = [ServerFrame.text("first"), .ping("are you there"), .text("a", isFinal: false), .ping(""), .continuation([98])]
+            let frames = [
+                ServerFrame.text("first"), .ping("are you there"), .text("a", isFinal: false), .ping(""),
+                .continuation([98]),
+            ]
             let socket = try await OpenedWebSocket(WebSocketServer.sending(frames.flatMap(\.bytes)))
             for expected in ["first", "ab", "pong:are you there", "pong:"] {
                 #expect(try await socket.text() == expected)
             }
         }
 
-        @Test("that break the protocol end the connection, and the server is told why", arguments: WebSocketViolationTests.refused)
+        @Test(
+            "that break the protocol end the connection, and the server is told why",
+            arguments: WebSocketViolationTests.refused)
         func violations(name: String, frames: [ServerFrame], code: UInt16) async throws {
             let key = UUID().uuidString
             let bytes = ([.text("before")] + frames).flatMap(\.bytes)

@@ -16,7 +16,8 @@
             var headers = HTTPHeaders()
             try headers.set("X-Token", to: "t")
             let withCredentials = try #require(URL(string: url.replacing("ws://", with: "http://me:secret@")))
-            let socket = OpenedWebSocket(try await TestedConnector.make().connect(WebSocketRequest(url: withCredentials, headers: headers)))
+            let socket = OpenedWebSocket(
+                try await TestedConnector.make().connect(WebSocketRequest(url: withCredentials, headers: headers)))
             let head = try await socket.text()
             #expect(head.hasPrefix("GET /head/a%20b?x=%2F&y HTTP/1.1\r\n"))
             #expect(head.contains("\r\nHost: 127.0.0.1:"))
@@ -40,7 +41,10 @@
             ("HTTP/1.1 401 Unauthorized\r\n\r\n", .refused(status: 401)),
             ("SSH-2.0-x\r\n", .refused(status: nil)),
             (good.replacing("{accept}", with: "AAAAAAAAAAAAAAAAAAAAAAAAAAA="), .protocolViolation),
-            (good.replacing("\r\n\r\n", with: "\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n"), .protocolViolation),
+            (
+                good.replacing("\r\n\r\n", with: "\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n"),
+                .protocolViolation
+            ),
         ]
 
         @Test("says why the server refused", arguments: refused)
@@ -52,22 +56,30 @@
 
         @Test("ends with the connection", arguments: ["?end=fin", "?end=rst"])
         func lost(end: String) async throws {
-            let url = try await TestBackend.webSocketServer().url(WebSocketServer.answering(Array("HTTP/1.1 101 Sw".utf8)) + end)
-            #expect((await errorOfConnecting(to: url, by: TestedConnector.make()) as? WebSocketError)?.kind == .connectionLost)
+            let url = try await TestBackend.webSocketServer().url(
+                WebSocketServer.answering(Array("HTTP/1.1 101 Sw".utf8)) + end)
+            #expect(
+                (await errorOfConnecting(to: url, by: TestedConnector.make()) as? WebSocketError)?.kind
+                    == .connectionLost)
         }
 
         @Test("gives up on a head without end")
         func endless() async throws {
             let url = try await TestBackend.webSocketServer().url("endless")
-            #expect((await errorOfConnecting(to: url, by: TestedConnector.make()) as? WebSocketError)?.kind == .refused(status: nil))
+            #expect(
+                (await errorOfConnecting(to: url, by: TestedConnector.make()) as? WebSocketError)?.kind
+                    == .refused(status: nil))
         }
 
-        @Test("gives up after its timeout", arguments: ["stall", WebSocketServer.answering(Array("HTTP/1.1 101 Switching".utf8))])
+        @Test(
+            "gives up after its timeout",
+            arguments: ["stall", WebSocketServer.answering(Array("HTTP/1.1 101 Switching".utf8))])
         func timeout(path: String) async throws {
             let url = try await TestBackend.webSocketServer().url(path)
             let began = ContinuousClock.now
             #expect(
-                (await errorOfConnecting(to: url, timeout: .milliseconds(300), by: TestedConnector.make()) as? WebSocketError)?.kind
+                (await errorOfConnecting(to: url, timeout: .milliseconds(300), by: TestedConnector.make())
+                    as? WebSocketError)?.kind
                     == .timeout)
             #expect(began.duration(to: .now) >= .milliseconds(300))
         }
@@ -81,16 +93,23 @@
             let error = try #require(await errorOfConnecting(to: url, by: TestedConnector.make()) as? WebSocketError)
             #expect(error.kind == .cannotConnect && error.message.contains("127.0.0.1:\(closedPort)"))
             let unknown = try #require(URL(string: "ws://no-such-host.invalid/"))
-            #expect((await errorOfConnecting(to: unknown, by: TestedConnector.make()) as? WebSocketError)?.kind == .cannotConnect)
+            #expect(
+                (await errorOfConnecting(to: unknown, by: TestedConnector.make()) as? WebSocketError)?.kind
+                    == .cannotConnect)
         }
 
-        @Test("takes ws, wss, http and https only", arguments: ["ftp://h/", "ws:///path", "h/path", "ws://h:99999/", "file:///x"])
+        @Test(
+            "takes ws, wss, http and https only",
+            arguments: ["ftp://h/", "ws:///path", "h/path", "ws://h:99999/", "file:///x"])
         func urls(text: String) async throws {
             let url = try #require(URL(string: text))
-            #expect((await errorOfConnecting(to: url, by: TestedConnector.make()) as? WebSocketError)?.kind == .invalidURL)
+            #expect(
+                (await errorOfConnecting(to: url, by: TestedConnector.make()) as? WebSocketError)?.kind == .invalidURL)
         }
 
-        @Test("is cancelled at once, whatever it waits for", arguments: ["a full backlog", "silence", "TLS with silence", "an answer"])
+        @Test(
+            "is cancelled at once, whatever it waits for",
+            arguments: ["a full backlog", "silence", "TLS with silence", "an answer"])
         func cancellation(waitingFor: String) async throws {
             let silent = try SilentPort()
             let full = try SilentPort(isFull: true)
@@ -115,7 +134,8 @@
             let full = try SilentPort(isFull: true)
             let url = try #require(URL(string: "ws://127.0.0.1:\(full.port)/"))
             #expect(
-                (await errorOfConnecting(to: url, timeout: .milliseconds(200), by: TestedConnector.make()) as? WebSocketError)?.kind
+                (await errorOfConnecting(to: url, timeout: .milliseconds(200), by: TestedConnector.make())
+                    as? WebSocketError)?.kind
                     == .timeout)
         }
     }

@@ -14,10 +14,13 @@
         /// A connection to a peer.
         static func connected() throws -> (WebSocketPeer, CurlWebSocketConnection) {
             var ends: [Int32] = [-1, -1]
-            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
+                throw CocoaError(.fileWriteUnknown)
+            }
             _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
             let connection = CurlWebSocketConnection(
-                SocketByteStream(owning: ends[0]), early: [], on: try SocketLoop.shared(), host: "peer", maximumMessageSize: 1 << 20,
+                SocketByteStream(owning: ends[0]), early: [], on: try SocketLoop.shared(), host: "peer",
+                maximumMessageSize: 1 << 20,
                 closingTimeout: .seconds(5))
             return (WebSocketPeer(owning: ends[1]), connection)
         }

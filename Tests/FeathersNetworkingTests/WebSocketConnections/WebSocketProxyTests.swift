@@ -12,7 +12,9 @@
             proxy.url.absoluteString.replacing("://", with: "://" + credentials)
         }
 
-        private func connector(_ proxy: String, exceptions: [String] = [], trusting certificate: URL? = nil) -> CurlWebSocketConnector {
+        private func connector(_ proxy: String, exceptions: [String] = [], trusting certificate: URL? = nil)
+            -> CurlWebSocketConnector
+        {
             let tls = TLSConfiguration(trust: certificate.map { .certificates(in: $0) } ?? .system)
             return CurlWebSocketConnector(tls: tls, proxy: .url(proxy, exceptions: exceptions))
         }
@@ -41,11 +43,14 @@
         func credentials() async throws {
             let proxy = try await FaultProxy.tunnel(credentials: "ada:p@ss:word")
             try await expectEcho(
-                try await TestBackend.webSocketServer().url("echo"), by: connector(address(of: proxy, "ada:p%40ss%3Aword@")))
+                try await TestBackend.webSocketServer().url("echo"),
+                by: connector(address(of: proxy, "ada:p%40ss%3Aword@")))
             #expect(try await proxy.counters().toServer > 200_000)
         }
 
-        @Test("are refused without the right credentials, which no error tells", arguments: ["", "ada:wrongsecret@", "eve:secret@"])
+        @Test(
+            "are refused without the right credentials, which no error tells",
+            arguments: ["", "ada:wrongsecret@", "eve:secret@"])
         func unauthorized(credentials: String) async throws {
             let proxy = try await FaultProxy.tunnel(credentials: "ada:secret")
             let url = try await TestBackend.webSocketServer().url("echo")

@@ -5,7 +5,9 @@
 
     @testable import FeathersNetworking
 
-    @Suite("Sending to a server that does not keep up", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
+    @Suite(
+        "Sending to a server that does not keep up", .inTurn, .enabled(if: !TestBackend.isSkipped),
+        .timeLimit(.minutes(10)))
     struct WebSocketSendingTests {
         private let key = UUID().uuidString
         private let megabyte = WebSocketMessage.binary(.init(repeating: 7, count: 1 << 20))

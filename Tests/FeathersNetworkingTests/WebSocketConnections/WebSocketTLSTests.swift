@@ -14,7 +14,9 @@
             return OpenedWebSocket(try await connector.connect(WebSocketRequest(url: server.secureURL(path))))
         }
 
-        @Test("carry messages of any size, to a server whose certificate is trusted", arguments: [0, 1, 16_384, 16_385, 1 << 20, 16 << 20])
+        @Test(
+            "carry messages of any size, to a server whose certificate is trusted",
+            arguments: [0, 1, 16_384, 16_385, 1 << 20, 16 << 20])
         func messages(count: Int) async throws {
             let socket = try await open("echo")
             let text = String(repeating: "z", count: count)
@@ -39,7 +41,8 @@
 
         @Test("take an answer that comes with the first frame")
         func early() async throws {
-            let answer = "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
+            let answer =
+                "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
             let socket = try await open(WebSocketServer.answering(Array(answer.utf8) + ServerFrame.text("first").bytes))
             #expect(try await socket.text() == "first")
         }
@@ -58,7 +61,11 @@
         @Test("end cleanly, or with the connection", arguments: [("echo", false), ("rst", true), ("fin", true)])
         func ending(path: String, isLost: Bool) async throws {
             let socket = try await open(path)
-            if isLost { try socket.connection.sendNow(.text("go")) } else { socket.connection.close(code: 1000, reason: "") }
+            if isLost {
+                try socket.connection.sendNow(.text("go"))
+            } else {
+                socket.connection.close(code: 1000, reason: "")
+            }
             let closure = try await socket.closure()
             #expect(closure.code == (isLost ? 1006 : 1000))
             #expect(closure.error?.kind == (isLost ? .connectionLost : nil))
@@ -69,8 +76,11 @@
         @Test("refuse a certificate nobody vouches for")
         func selfSigned() async throws {
             let server = try await TestBackend.webSocketServer()
-            let error = try #require(await errorOfConnecting(to: server.secureURL("echo"), by: TestedConnector.make()) as? WebSocketError)
-            #expect(error.kind == .tls && error.message.lowercased().contains("self") && error.message.contains("localhost"))
+            let error = try #require(
+                await errorOfConnecting(to: server.secureURL("echo"), by: TestedConnector.make()) as? WebSocketError)
+            #expect(
+                error.kind == .tls && error.message.lowercased().contains("self") && error.message.contains("localhost")
+            )
         }
 
         @Test("refuse a certificate for another host")
@@ -80,17 +90,22 @@
             let trusting = TestedConnector.make(tls: TLSConfiguration(trust: .certificates(in: certificate)))
             let url = server.secureURL("echo", host: "127.0.0.1")
             #expect((await errorOfConnecting(to: url, by: trusting) as? WebSocketError)?.kind == .tls)
-            let lax = TLSConfiguration(trust: .certificates(in: certificate), verification: .dangerouslyIgnoringHostName)
+            let lax = TLSConfiguration(
+                trust: .certificates(in: certificate), verification: .dangerouslyIgnoringHostName)
             #expect(await errorOfConnecting(to: url, by: TestedConnector.make(tls: lax)) == nil)
-            #expect(await errorOfConnecting(to: url, by: TestedConnector.make(tls: TLSConfiguration(verification: .dangerouslyOff))) == nil)
+            #expect(
+                await errorOfConnecting(
+                    to: url, by: TestedConnector.make(tls: TLSConfiguration(verification: .dangerouslyOff))) == nil)
         }
 
         @Test("say so where one side speaks TLS and the other does not")
         func mismatch() async throws {
             let server = try await TestBackend.webSocketServer()
-            let secure = try #require(URL(string: try await TestBackend.url().absoluteString.replacing("http:", with: "wss:")))
+            let secure = try #require(
+                URL(string: try await TestBackend.url().absoluteString.replacing("http:", with: "wss:")))
             #expect((await errorOfConnecting(to: secure, by: TestedConnector.make()) as? WebSocketError)?.kind == .tls)
-            let plain = try #require(URL(string: server.secureURL("echo").absoluteString.replacing("wss:", with: "ws:")))
+            let plain = try #require(
+                URL(string: server.secureURL("echo").absoluteString.replacing("wss:", with: "ws:")))
             #expect(await errorOfConnecting(to: plain, by: TestedConnector.make()) is WebSocketError)
         }
     }

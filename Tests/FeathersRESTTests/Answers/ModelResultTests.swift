@@ -54,7 +54,8 @@ struct ModelResultTests {
     @Test("become pages, lists and whatever else a method gives")
     func shapes() async throws {
         let paged = try await service(Self.page).find()
-        #expect(paged == Page(data: [Message(id: 1, text: "a"), Message(id: 2, text: "b")], total: 2, limit: 10, skip: 0))
+        #expect(
+            paged == Page(data: [Message(id: 1, text: "a"), Message(id: 2, text: "b")], total: 2, limit: 10, skip: 0))
         let list = try await service(#"[{"id":1,"text":"a"}]"#)
         #expect(try await list.find() == Page(data: [Message(id: 1, text: "a")]))
         #expect(try await list.create(contentsOf: [Message(id: 1, text: "a")]) == [Message(id: 1, text: "a")])
@@ -77,8 +78,10 @@ struct ModelResultTests {
 
     @Test("are inside their envelopes")
     func rootKeys() async throws {
-        let app = FeathersApp(transport: .rest(try url(), httpClient: SeamHTTPClient(body: #"{"data":{"id":1,"text":"a"}}"#)))
-        #expect(try await app.service("messages", of: Message.self, rootKeys: ["data"]).get(1) == Message(id: 1, text: "a"))
+        let app = FeathersApp(
+            transport: .rest(try url(), httpClient: SeamHTTPClient(body: #"{"data":{"id":1,"text":"a"}}"#)))
+        #expect(
+            try await app.service("messages", of: Message.self, rootKeys: ["data"]).get(1) == Message(id: 1, text: "a"))
     }
 
     @Test(
@@ -99,7 +102,9 @@ struct ModelResultTests {
 
     @Test("name the place inside the record of a page")
     func placesInPages() async throws {
-        let error = await #expect(throws: FeathersError.self) { try await service(#"{"data":[{"id":1,"text":"a"},{"id":2}]}"#).find() }
+        let error = await #expect(throws: FeathersError.self) {
+            try await service(#"{"data":[{"id":1,"text":"a"},{"id":2}]}"#).find()
+        }
         let message =
             "Record at index 1 (id 2) of the result of 'find' on service 'messages' cannot be decoded as Message: 'text' is missing"
         #expect(error?.message == message)
@@ -108,7 +113,8 @@ struct ModelResultTests {
 
     @Test("are refused by the server as ever")
     func refusals() async throws {
-        let messages = try await service(#"{"name":"NotFound","message":"No record","code":404,"className":"not-found"}"#, status: 404)
+        let messages = try await service(
+            #"{"name":"NotFound","message":"No record","code":404,"className":"not-found"}"#, status: 404)
         let error = await #expect(throws: FeathersError.self) { try await messages.get(1) }
         #expect(error?.code == .notFound)
     }

@@ -7,14 +7,17 @@ import Testing
 @Suite("An HTTP answer to a service request")
 struct RESTAnswerTests {
     private func send(_ client: SeamHTTPClient) async throws -> JSONValue {
-        try await RESTTransport(try #require(URL(string: "http://h")), httpClient: client).send(ServiceRequest(path: "m", method: .find))
-            .result
+        try await RESTTransport(try #require(URL(string: "http://h")), httpClient: client).send(
+            ServiceRequest(path: "m", method: .find)
+        )
+        .result
     }
 
     @Test(
         "is its JSON, or null where there is nothing",
         arguments: [
-            (200, #"{"a":[1,null]}"#, ["a": [1, nil]]), (201, "[]", []), (206, "1", 1), (200, #""text""#, "text"), (200, "null", nil),
+            (200, #"{"a":[1,null]}"#, ["a": [1, nil]]), (201, "[]", []), (206, "1", 1), (200, #""text""#, "text"),
+            (200, "null", nil),
             (204, "", nil), (200, "", nil), (204, "ignored", nil), (299, " true ", true),
             (200, "\u{FEFF}{}", [:]),
         ] as [(Int, String, JSONValue)])
@@ -26,7 +29,9 @@ struct RESTAnswerTests {
         "that succeeds without being JSON is an error that keeps it",
         arguments: ["<html>", "{", "\u{FEFF}", "\u{FEFF}\u{FEFF}{}", "undefined", "1 2"])
     func noJSON(body: String) async throws {
-        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 200, body: body)) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await send(SeamHTTPClient(status: 200, body: body))
+        }
         #expect(error.code == .generalError)
         #expect(error.message.contains("200"))
         #expect(error.execution == .answered)
@@ -36,25 +41,32 @@ struct RESTAnswerTests {
     @Test("from no service says so with the URL, and shows none of its secrets")
     func noService() async throws {
         let bodies = [
-            #"{"name":"NotFound","message":"Page not found","code":404,"className":"not-found","data":{"url":"/v2/m"}}"#, "<html>", "",
+            #"{"name":"NotFound","message":"Page not found","code":404,"className":"not-found","data":{"url":"/v2/m"}}"#,
+            "<html>", "",
         ]
         for body in bodies {
             let transport = RESTTransport(
-                try #require(URL(string: "http://bob:s3cret@h/v2")), httpClient: SeamHTTPClient(status: 404, body: body))
+                try #require(URL(string: "http://bob:s3cret@h/v2")), httpClient: SeamHTTPClient(status: 404, body: body)
+            )
             let request = ServiceRequest(path: "m", method: .find, params: Params(query: .where("token", "s3cret")))
             let error = try await #require(throws: FeathersError.self) { try await transport.send(request) }
             #expect(error.code == .notFound && "\(error)".contains("no service found at http://h/v2/m"))
             #expect(!"\(error)".contains("s3cret"))
         }
         let record = #"{"name":"NotFound","message":"No record found for id '1'","code":404,"className":"not-found"}"#
-        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 404, body: record)) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await send(SeamHTTPClient(status: 404, body: record))
+        }
         #expect("\(error)" == "NotFound 404: No record found for id '1'")
     }
 
     @Test("with a Feathers error is that error")
     func feathersError() async throws {
-        let body = #"{"name":"NotFound","message":"No record","code":404,"className":"not-found","data":{"id":1},"errors":[1]}"#
-        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 404, body: body)) }
+        let body =
+            #"{"name":"NotFound","message":"No record","code":404,"className":"not-found","data":{"id":1},"errors":[1]}"#
+        let error = try await #require(throws: FeathersError.self) {
+            try await send(SeamHTTPClient(status: 404, body: body))
+        }
         #expect(error.code == .notFound)
         #expect(error.message == "No record")
         #expect(error.data == ["id": 1])
@@ -66,19 +78,24 @@ struct RESTAnswerTests {
     @Test("with a Feathers error is that error behind a byte order mark too")
     func errorBehindMark() async throws {
         let body = "\u{FEFF}" + #"{"name":"NotFound","message":"No record","code":404}"#
-        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 404, body: body)) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await send(SeamHTTPClient(status: 404, body: body))
+        }
         #expect(error.message == "No record" && error.response == nil)
     }
 
     @Test(
         "that fails in another way keeps status and body",
         arguments: [
-            (404, "<html>", "NotFound"), (502, "", "BadGateway"), (431, "", "Error"), (304, "", "Error"), (300, "[]", "Error"),
+            (404, "<html>", "NotFound"), (502, "", "BadGateway"), (431, "", "Error"), (304, "", "Error"),
+            (300, "[]", "Error"),
             (500, "null", "GeneralError"),
             (410, "gone", "Gone"), (999, "{", "Error"), (101, "", "Error"),
         ])
     func otherError(status: Int, body: String, name: String) async throws {
-        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: status, body: body)) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await send(SeamHTTPClient(status: status, body: body))
+        }
         #expect(error.code.rawValue == status)
         #expect(error.name == name)
         #expect(error.response == FeathersError.Response(status: status, body: Array(body.utf8)))
@@ -87,7 +104,9 @@ struct RESTAnswerTests {
     @Test("in somebody else's error format loses nothing of it")
     func foreignError() async throws {
         let body = #"{"error":{"reason":"quota"},"message":"Too much"}"#
-        let error = try await #require(throws: FeathersError.self) { try await send(SeamHTTPClient(status: 429, body: body)) }
+        let error = try await #require(throws: FeathersError.self) {
+            try await send(SeamHTTPClient(status: 429, body: body))
+        }
         #expect(error.code == .tooManyRequests)
         #expect(error.message == "Too much")
         #expect(error.data == ["error": ["reason": "quota"]])
@@ -97,13 +116,16 @@ struct RESTAnswerTests {
     @Test(
         "that never comes is told in Feathers' words",
         arguments: [
-            (.cannotConnect, .unavailable, .neverSent), (.hostNotFound, .unavailable, .neverSent), (.tls, .unavailable, .neverSent),
+            (.cannotConnect, .unavailable, .neverSent), (.hostNotFound, .unavailable, .neverSent),
+            (.tls, .unavailable, .neverSent),
             (.timeout, .timeout, .mayHaveExecuted), (.connectionLost, .unavailable, .mayHaveExecuted),
             (.badResponse, .badGateway, .mayHaveExecuted),
             (.tooManyRedirects, .badGateway, .mayHaveExecuted), (.responseTooLarge, .generalError, .mayHaveExecuted),
-            (.invalidURL, .badRequest, .neverSent), (.closed, .unavailable, .mayHaveExecuted), (.other, .generalError, .mayHaveExecuted),
+            (.invalidURL, .badRequest, .neverSent), (.closed, .unavailable, .mayHaveExecuted),
+            (.other, .generalError, .mayHaveExecuted),
         ] as [(HTTPClientError.Kind, FeathersError.Code, FeathersError.Execution)])
-    func failure(kind: HTTPClientError.Kind, code: FeathersError.Code, execution: FeathersError.Execution) async throws {
+    func failure(kind: HTTPClientError.Kind, code: FeathersError.Code, execution: FeathersError.Execution) async throws
+    {
         let client = SeamHTTPClient { _ in throw HTTPClientError(kind, "What happened", host: "h:80") }
         let error = try await #require(throws: FeathersError.self) { try await send(client) }
         #expect(error.code == code)
@@ -115,7 +137,8 @@ struct RESTAnswerTests {
     @Test(
         "with a Retry-After says how long to wait, by the server's own clock",
         arguments: [
-            (["Retry-After": "120"], .seconds(120)), (["Retry-After": "0"], .zero), ([:], nil), (["Retry-After": "soon"], nil),
+            (["Retry-After": "120"], .seconds(120)), (["Retry-After": "0"], .zero), ([:], nil),
+            (["Retry-After": "soon"], nil),
             (["Retry-After": "-5"], nil), (["Retry-After": "9999999999999"], .seconds(1e9)),
             (["Retry-After": "Wed, 21 Oct 2015 07:28:10 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"], .seconds(10)),
             (["Retry-After": "Wed, 21 Oct 2015 07:27:00 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"], .zero),

@@ -35,7 +35,8 @@ struct EndpointFormTests {
         ])
     func names(name: String, filename: String) async throws {
         let part = MultipartPart.data(name, Data("content".utf8), filename: filename, contentType: .png)
-        let parts = try await Self.app().request(Endpoint<Parts>(.post, "__form", body: .multipart([.field(name, "täxt\r\n--x"), part])))
+        let parts = try await Self.app().request(
+            Endpoint<Parts>(.post, "__form", body: .multipart([.field(name, "täxt\r\n--x"), part])))
         let expected = [
             Part(name: name, filename: nil, type: nil, sha256: Self.sha256("täxt\r\n--x"), length: 10),
             Part(name: name, filename: filename, type: "image/png", sha256: Self.sha256("content"), length: 7),

@@ -19,7 +19,9 @@ struct EndpointHookTests {
                         { context in
                             let data = context.data.map { "\($0)" } ?? "-"
                             seen.withLock {
-                                $0.append("\(context.method) \(context.path) \(context.endpoint?.method.rawValue ?? "") \(data)")
+                                $0.append(
+                                    "\(context.method) \(context.path) \(context.endpoint?.method.rawValue ?? "") \(data)"
+                                )
                             }
                             context.params.headers["Authorization"] = "Bearer t"
                             context.params.query = ["added": 1]
@@ -29,12 +31,16 @@ struct EndpointHookTests {
                 ],
                 after: [
                     { context in
-                        seen.withLock { $0.append("\(context.result ?? "?") \(context.response?[HTTPHead.self]?.status ?? 0)") }
+                        seen.withLock {
+                            $0.append("\(context.result ?? "?") \(context.response?[HTTPHead.self]?.status ?? 0)")
+                        }
                         #expect(context.response?[HTTPHead.self]?.headers["x-a"] == "b")
                         context.result?["n"] = 4
                     }
                 ]))
-        #expect(try await app.request(Endpoint<[String: Int]>(.put, "/a/:id/", route: ["id": "7"], body: .json(["n": 1]))) == ["n": 4])
+        #expect(
+            try await app.request(Endpoint<[String: Int]>(.put, "/a/:id/", route: ["id": "7"], body: .json(["n": 1])))
+                == ["n": 4])
         #expect(seen.withLock { $0 } == [#"request a/:id PUT {"n":1}"#, #"{"n":2} 201"#])
         let request = try #require(client.requests.first)
         #expect(request.headers["Authorization"] == "Bearer t")
@@ -64,12 +70,16 @@ struct EndpointHookTests {
         #expect((response.value, response.status) == (7, 200))
     }
 
-    @Test("repeat what only reads, and what was never sent", arguments: [(HTTPMethod.get, 3), (.head, 3), (.post, 1), (.put, 1)])
+    @Test(
+        "repeat what only reads, and what was never sent",
+        arguments: [(HTTPMethod.get, 3), (.head, 3), (.post, 1), (.put, 1)])
     func retries(method: HTTPMethod, attempts: Int) async throws {
         let client = SeamHTTPClient(status: 503)
         let app = try EndpointRequestTests.app(client)
         app.use(hooks: .retrying(attempts: 3, pause: .zero))
-        await #expect { try await app.request(Endpoint<EmptyResponse>(method, "x")) } throws: { FeathersError.Code.unavailable ~= $0 }
+        await #expect { try await app.request(Endpoint<EmptyResponse>(method, "x")) } throws: {
+            FeathersError.Code.unavailable ~= $0
+        }
         #expect(client.requests.count == attempts)
     }
 
@@ -77,7 +87,8 @@ struct EndpointHookTests {
     func logging() async throws {
         let records = Mutex<[String]>([])
         let app = try EndpointRequestTests.app(SeamHTTPClient(status: 204))
-        app.use(hooks: .logging { call in records.withLock { $0.append("\(call[.method] ?? "-") \(call[.path] ?? "-")") } })
+        app.use(
+            hooks: .logging { call in records.withLock { $0.append("\(call[.method] ?? "-") \(call[.path] ?? "-")") } })
         try await app.request(Endpoint<EmptyResponse>(.get, "https://user:pass@cdn.example.com:81/a%20b?sig=s3cret#x"))
         #expect(records.withLock { $0 } == ["request https://cdn.example.com:81/a%20b"])
     }
@@ -152,7 +163,8 @@ struct EndpointHookTests {
         var params = Params(query: ["a": 2], headers: ["X": "call"], route: ["id": "9"])
         params[Tag.self] = "t"
         try await app.request(
-            Endpoint<EmptyResponse>(.get, ":id", route: ["id": "1"], query: ["a": 1], headers: ["X": "1", "Y": "2"]), params: params)
+            Endpoint<EmptyResponse>(.get, ":id", route: ["id": "1"], query: ["a": 1], headers: ["X": "1", "Y": "2"]),
+            params: params)
         let request = try #require(client.requests.first)
         #expect(request.url.absoluteString == "http://home:3030/api/9?a=2")
         #expect([request.headers["X"], request.headers["Y"]] == ["call", "2"])

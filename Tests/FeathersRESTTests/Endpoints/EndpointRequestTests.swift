@@ -22,20 +22,25 @@ struct EndpointRequestTests {
     }
 
     static func app(_ client: SeamHTTPClient, headers: [String: String] = [:]) throws -> FeathersApp {
-        FeathersApp(transport: RESTTransport(try #require(URL(string: "http://home:3030/api")), headers: headers, httpClient: client))
+        FeathersApp(
+            transport: RESTTransport(
+                try #require(URL(string: "http://home:3030/api")), headers: headers, httpClient: client))
     }
 
     @Test(
         "asks this URL",
         arguments: [
             Case("users/me", "http://home:3030/api/users/me"), Case("/users/me", "http://home:3030/api/users/me"),
-            Case("users/me/", "http://home:3030/api/users/me/"), Case("", "http://home:3030/api"), Case("/", "http://home:3030/api/"),
-            Case("größe/a b", "http://home:3030/api/gr%C3%B6%C3%9Fe/a%20b"), Case("a%2Fb", "http://home:3030/api/a%2Fb"),
+            Case("users/me/", "http://home:3030/api/users/me/"), Case("", "http://home:3030/api"),
+            Case("/", "http://home:3030/api/"),
+            Case("größe/a b", "http://home:3030/api/gr%C3%B6%C3%9Fe/a%20b"),
+            Case("a%2Fb", "http://home:3030/api/a%2Fb"),
             Case("users/:id/x", route: ["id": "a/b?c"], "http://home:3030/api/users/a%2Fb%3Fc/x"),
             Case("documents:batch", "http://home:3030/api/documents:batch"),
             Case("u", query: ["verbose": true, "$limit": 2], "http://home:3030/api/u?verbose=true&%24limit=2"),
             Case(
-                "u", items: [("t", "a b"), ("t", "ü&="), ("flag", nil), ("e", "")], "http://home:3030/api/u?t=a%20b&t=%C3%BC%26%3D&flag&e="),
+                "u", items: [("t", "a b"), ("t", "ü&="), ("flag", nil), ("e", "")],
+                "http://home:3030/api/u?t=a%20b&t=%C3%BC%26%3D&flag&e="),
             Case("u", query: ["a": 1], items: [("b", "2")], "http://home:3030/api/u?a=1&b=2"),
             Case("u", base: "https://other/v2/", "https://other/v2/u"),
             Case("https://cdn.example.com/logo.png", "https://cdn.example.com/logo.png"),
@@ -80,7 +85,8 @@ struct EndpointRequestTests {
         arguments: [
             (nil, nil, nil), (.json(Model()), #"{"sentAt":"1970-01-01T00:00:01.000Z"}"#, "application/json"),
             (.json(["a": [1, nil, "x"]] as JSONValue), #"{"a":[1,null,"x"]}"#, "application/json"),
-            (.json(JSONValue.null), "null", "application/json"), (.data(Data("<a/>".utf8), contentType: .xml), "<a/>", "application/xml"),
+            (.json(JSONValue.null), "null", "application/json"),
+            (.data(Data("<a/>".utf8), contentType: .xml), "<a/>", "application/xml"),
             (.data(Data("x".utf8)), "x", "application/octet-stream"), (.text("ü"), "ü", "text/plain; charset=utf-8"),
             (.text("a: 1", contentType: .yaml), "a: 1", "application/yaml"),
             (.encoded(3, contentType: "application/x-three") { Data("\($0)".utf8) }, "3", "application/x-three"),
@@ -103,9 +109,13 @@ struct EndpointRequestTests {
         let client = SeamHTTPClient(status: 204)
         let app = try Self.app(client, headers: ["X-App": "1", "X-Both": "app", "Content-Type": "text/of-the-app"])
         try await app.request(Endpoint<EmptyResponse>(.post, "x", headers: ["x-both": "endpoint"], body: .json(1)))
-        try await app.request(Endpoint<EmptyResponse>(.post, "x", headers: ["content-type": "application/vnd.api+json"], body: .json(1)))
+        try await app.request(
+            Endpoint<EmptyResponse>(.post, "x", headers: ["content-type": "application/vnd.api+json"], body: .json(1)))
         try await app.request(Endpoint<[Int]?>(.get, "x"))
-        #expect(client.requests.map { $0.headers["Content-Type"] } == ["application/json", "application/vnd.api+json", "text/of-the-app"])
+        #expect(
+            client.requests.map { $0.headers["Content-Type"] } == [
+                "application/json", "application/vnd.api+json", "text/of-the-app",
+            ])
         #expect(client.requests.map { $0.headers["X-Both"] } == ["endpoint", "app", "app"])
         #expect(client.requests.map { $0.headers["X-App"] } == ["1", "1", "1"])
         #expect(client.requests.map { $0.headers["Accept"] } == ["*/*", "*/*", "application/json"])
@@ -131,7 +141,8 @@ struct EndpointRequestTests {
     func timeout() async throws {
         let client = SeamHTTPClient(status: 204)
         let app = try Self.app(client)
-        try await app.request(Endpoint<EmptyResponse>(.get, "x", timeout: .seconds(2)), params: Params(timeout: .seconds(1)))
+        try await app.request(
+            Endpoint<EmptyResponse>(.get, "x", timeout: .seconds(2)), params: Params(timeout: .seconds(1)))
         try await app.request(Endpoint<EmptyResponse>(.get, "x", timeout: .seconds(2)))
         try await app.request(Endpoint<EmptyResponse>(.get, "x"))
         #expect(client.requests.map(\.timeout) == [.seconds(1), .seconds(2), .seconds(60)])

@@ -14,7 +14,9 @@ struct EndpointResponseTests {
         try EndpointRequestTests.app(SeamHTTPClient(status: status, headers: headers, body: body))
     }
 
-    static func request<Response>(_ endpoint: Endpoint<Response>, _ body: String, status: Int = 200) async throws -> Response {
+    static func request<Response>(_ endpoint: Endpoint<Response>, _ body: String, status: Int = 200) async throws
+        -> Response
+    {
         try await app(body, status: status).request(endpoint)
     }
 
@@ -23,7 +25,8 @@ struct EndpointResponseTests {
         let ada = Profile(name: "Ada")
         #expect(try await Self.request(Endpoint(.get, "x"), #"{"name":"Ada"}"#) == ada)
         #expect(
-            try await Self.request(Endpoint(.get, "x", rootKeys: ["data", "users", 0]), #"{"data":{"users":[{"name":"Ada"}]}}"#) == ada)
+            try await Self.request(
+                Endpoint(.get, "x", rootKeys: ["data", "users", 0]), #"{"data":{"users":[{"name":"Ada"}]}}"#) == ada)
         #expect(try await Self.request(Endpoint(.get, "x", rootKeys: [1]), #"[0,{"name":"Ada"}]"#) == ada)
         #expect(try await Self.request(Endpoint<JSONValue>(.get, "x"), "[1]") == [1])
         #expect(try await Self.request(Endpoint<Profile?>(.get, "x"), "", status: 204) == nil)
@@ -68,7 +71,10 @@ struct EndpointResponseTests {
             ),
             (#"{"data":{"users":[{"s3cret":1}]}}"#, "'name' is missing"),
             (#"{"data":{"users":[]}}"#, "the root index 0 is missing at 'data.users'; found an array of length 0"),
-            (#"{"data":{"people":[]}}"#, "the root key 'users' is missing at 'data'; found an object with the keys 'people'"),
+            (
+                #"{"data":{"people":[]}}"#,
+                "the root key 'users' is missing at 'data'; found an object with the keys 'people'"
+            ),
             ("s3cret", "The server returned status 200 with a non-JSON body"), ("", "found null"),
         ])
     func misfit(body: String, text: String) async throws {
@@ -80,24 +86,29 @@ struct EndpointResponseTests {
 
     @Test("of a refusal is the server's error, whatever type was asked for")
     func refusal() async throws {
-        let body = #"{"name":"NotFound","message":"No such user","code":404,"className":"not-found","data":{"id":1},"errors":{"a":"b"}}"#
+        let body =
+            #"{"name":"NotFound","message":"No such user","code":404,"className":"not-found","data":{"id":1},"errors":{"a":"b"}}"#
         let error = try await #require(throws: FeathersError.self) {
             try await Self.request(Endpoint<EmptyResponse>(.get, "x"), body, status: 404)
         }
-        #expect((error.code, error.message, error.data, error.errors) == (.notFound, "No such user", ["id": 1], ["a": "b"]))
+        #expect(
+            (error.code, error.message, error.data, error.errors) == (.notFound, "No such user", ["id": 1], ["a": "b"]))
         let other = try await #require(throws: FeathersError.self) {
             try await Self.request(Endpoint<Data>(.get, "x"), "<html>", status: 503)
         }
         #expect(other.code == .unavailable)
         #expect(other.response == FeathersError.Response(status: 503, body: Array("<html>".utf8)))
-        await #expect { try await Self.request(Endpoint<String>(.get, "x"), "", status: 404) } throws: { FeathersError.Code.notFound ~= $0 }
+        await #expect { try await Self.request(Endpoint<String>(.get, "x"), "", status: 404) } throws: {
+            FeathersError.Code.notFound ~= $0
+        }
     }
 
     struct Refusal: Error {}
 
     @Test("is validated by the endpoint's own function first, then by status")
     func validation() async throws {
-        let strict = Endpoint<EmptyResponse>(.get, "x", validate: { if $0.status == 418 || $0.body.isEmpty { throw Refusal() } })
+        let strict = Endpoint<EmptyResponse>(
+            .get, "x", validate: { if $0.status == 418 || $0.body.isEmpty { throw Refusal() } })
         await #expect(throws: Refusal.self) { try await Self.request(strict, "tea", status: 418) }
         await #expect(throws: Refusal.self) { try await Self.request(strict, "") }
         await #expect { try await Self.request(strict, "x", status: 409) } throws: { FeathersError.Code.conflict ~= $0 }
@@ -107,8 +118,10 @@ struct EndpointResponseTests {
     @Test(
         "is of a type that was asked for, where somebody asked",
         arguments: [
-            (nil, "text/html", true), ("text/csv", "text/csv; charset=utf-8", true), ("text/*", "TEXT/CSV", true), ("*/*", "a/b", true),
-            ("text/csv, application/json;q=0.5", "application/json", true), ("text/csv", "text/html", false), ("text/csv", nil, true),
+            (nil, "text/html", true), ("text/csv", "text/csv; charset=utf-8", true), ("text/*", "TEXT/CSV", true),
+            ("*/*", "a/b", true),
+            ("text/csv, application/json;q=0.5", "application/json", true), ("text/csv", "text/html", false),
+            ("text/csv", nil, true),
             ("image/*", "text/html", false),
         ] as [(String?, String?, Bool)])
     func contentType(accept: String?, type: String?, isAccepted: Bool) async throws {

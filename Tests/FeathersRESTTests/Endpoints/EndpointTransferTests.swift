@@ -71,8 +71,11 @@ struct EndpointTransferTests {
     @Test("that the server refuses are its error, and no file")
     func refused() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let script = try await ServerScript(ScriptedResponse(status: 403, body: #"{"name":"Forbidden","message":"Not yours","code":403}"#))
-        let error = try await #require(throws: FeathersError.self) { try await app().request(endpoint(script.url.absoluteString)) }
+        let script = try await ServerScript(
+            ScriptedResponse(status: 403, body: #"{"name":"Forbidden","message":"Not yours","code":403}"#))
+        let error = try await #require(throws: FeathersError.self) {
+            try await app().request(endpoint(script.url.absoluteString))
+        }
         #expect((error.code, error.message) == (.forbidden, "Not yours"))
         #expect(names.isEmpty)
     }
@@ -124,7 +127,8 @@ struct EndpointTransferTests {
         let error = try await #require(throws: FeathersError.self) { try await app.request(stalling()) }
         #expect(error.code == .timeout)
         #expect(names.isEmpty)
-        let script = try await ServerScript(ScriptedResponse(body: "longer than that").with { ($0.dripMs, $0.dripBytes) = (400, 1) })
+        let script = try await ServerScript(
+            ScriptedResponse(body: "longer than that").with { ($0.dripMs, $0.dripBytes) = (400, 1) })
         try await app.request(endpoint(script.url.absoluteString))
         #expect(names == ["it"])
     }

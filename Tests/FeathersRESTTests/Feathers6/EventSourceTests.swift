@@ -117,7 +117,9 @@ struct EventSourceTests {
             guard case .failure(let error) = await reader.result else { return "" }
             return "\(error)"
         }
-        #expect(try await failure { $0.refuse(401, #"{"name":"NotAuthenticated","message":"Who?","code":401}"#) }.contains("Who?"))
+        #expect(
+            try await failure { $0.refuse(401, #"{"name":"NotAuthenticated","message":"Who?","code":401}"#) }.contains(
+                "Who?"))
         #expect(try await failure { $0.accept(type: "text/html") }.contains("'text/html' instead of an event stream"))
         #expect(
             try await failure {

@@ -34,7 +34,9 @@ struct EventStreamTests {
         }
     }
 
-    private func status(_ transport: Feathers6Transport, _ isWanted: (ConnectionStatus) -> Bool) async -> ConnectionStatus? {
+    private func status(_ transport: Feathers6Transport, _ isWanted: (ConnectionStatus) -> Bool) async
+        -> ConnectionStatus?
+    {
         for await status in transport.statusUpdates() where isWanted(status) { return status }
         return nil
     }
@@ -62,13 +64,16 @@ struct EventStreamTests {
             opening.emit("connected", "other", "1")
             #expect(
                 try await sink.lines(4) == [
-                    #"messages created {"id":1}"#, "teams/:id/members typing null", "messages ping null", "other connected 1",
+                    #"messages created {"id":1}"#, "teams/:id/members typing null", "messages ping null",
+                    "other connected 1",
                 ])
         }
         #expect(transport.status == .offline)
     }
 
-    @Test("that is refused with a new token too is opened again after a pause, and fails for the caller that waits for it")
+    @Test(
+        "that is refused with a new token too is opened again after a pause, and fails for the caller that waits for it"
+    )
     func refusedTwice() async throws {
         let transport = transport()
         transport.use(
@@ -217,13 +222,16 @@ struct EventStreamTests {
         arguments: [
             Refusal(
                 testDescription: "a version 5 server", status: 404,
-                body: #"{"name":"NotFound","message":"Page not found","code":404,"className":"not-found","data":{"url":"/sse"}}"#,
+                body:
+                    #"{"name":"NotFound","message":"Page not found","code":404,"className":"not-found","data":{"url":"/sse"}}"#,
                 words: "is a FeathersJS 5 server, which sends events over Socket.IO: use '.socketIO(url)'"),
             Refusal(
                 testDescription: "another path", status: 404,
                 body: #"{"name":"NotFound","message":"Path /sse not found","code":404,"className":"not-found"}"#,
                 words: "set 'path' to that of its 'SseService'"),
-            Refusal(testDescription: "no user", status: 401, body: #"{"name":"NotAuthenticated","message":"No","code":401}"#, words: "No"),
+            Refusal(
+                testDescription: "no user", status: 401,
+                body: #"{"name":"NotAuthenticated","message":"No","code":401}"#, words: "No"),
             Refusal(testDescription: "a wrong user", status: 403, body: "", words: "The server returned status 403"),
         ])
     func refusals(_ refusal: Refusal) async throws {

@@ -15,7 +15,8 @@ struct ServiceEventReaderTests {
         arguments: [
             (#"{"event":"created","data":{"id":1},"path":"messages"}"#, "messages", "created", ["id": 1]),
             (#"{"path":"/rooms/1/", "data":[1, 2] ,"event":"a\"b","more":1}"#, "rooms/1", "a\"b", [1, 2]),
-            (#"{"event":"gone","path":"m\/n"}"#, "m/n", "gone", nil), (#"{"event":"connected","path":"other"}"#, "other", "connected", nil),
+            (#"{"event":"gone","path":"m\/n"}"#, "m/n", "gone", nil),
+            (#"{"event":"connected","path":"other"}"#, "other", "connected", nil),
         ] as [(String, String, String, JSONValue)])
     func events(text: String, path: String, name: String, data: JSONValue) {
         guard case .event(let event) = Self.read(text) else { return #expect(Bool(false), "not an event") }
@@ -29,7 +30,8 @@ struct ServiceEventReaderTests {
     @Test(
         "is unusable otherwise",
         arguments: [
-            "{}", "[]", "no JSON", #"{"event":"created"}"#, #"{"path":"m"}"#, #"{"event":1,"path":"m"}"#, #"{"event":"a","path":"m""#,
+            "{}", "[]", "no JSON", #"{"event":"created"}"#, #"{"path":"m"}"#, #"{"event":1,"path":"m"}"#,
+            #"{"event":"a","path":"m""#,
         ])
     func unusable(text: String) { #expect(Self.read(text) == .unusable) }
 }

@@ -32,7 +32,9 @@ struct StreamFaultTests {
         for _ in 0..<30 {
             var items: [JSONValue] = []
             do {
-                for try await item in app.service("streams").stream(.find, query: ["count": 1500]) { items.append(item) }
+                for try await item in app.service("streams").stream(.find, query: ["count": 1500]) {
+                    items.append(item)
+                }
                 complete += 1
                 #expect(items.count == 1500)
             } catch {
@@ -52,7 +54,9 @@ struct StreamFaultTests {
         let url = try await backend.url()
         let control = FeathersApp(transport: .rest(url)).service("control")
         func emit(_ number: Int) async throws {
-            try await control.create(["op": "emit", "service": "messages", "event": "created", "data": ["n": .integer(Int64(number))]])
+            try await control.create([
+                "op": "emit", "service": "messages", "event": "created", "data": ["n": .integer(Int64(number))],
+            ])
         }
         let proxy = try await FaultProxy(to: url, plan: FaultPlan { $0.toClient.splitBytes = 1...20 })
         let app = FeathersApp(transport: transport(proxy.url, client.make()))
@@ -67,7 +71,11 @@ struct StreamFaultTests {
                     return
                 }
                 #expect(event.data["n"] == .integer(Int64(number)))
-                if number.isMultiple(of: 2) { try await proxy.cut() } else { try await control.create(["op": "streams", "do": "end"]) }
+                if number.isMultiple(of: 2) {
+                    try await proxy.cut()
+                } else {
+                    try await control.create(["op": "streams", "do": "end"])
+                }
                 guard case .gap(let gap)? = await deliveries.next(), case .reconnected = gap.reason else {
                     Issue.record("no gap after \(number)")
                     return
@@ -82,7 +90,8 @@ struct StreamFaultTests {
     func version5() async throws {
         let app = FeathersApp(transport: .feathers6(try await TestBackend.url()))
         await #expect { try await app.connect() } throws: { error in
-            "\(error)".contains("is a FeathersJS 5 server, which sends events over Socket.IO") && FeathersError.Code.notFound ~= error
+            "\(error)".contains("is a FeathersJS 5 server, which sends events over Socket.IO")
+                && FeathersError.Code.notFound ~= error
         }
         // Its calls work.
         #expect(try await app.service("echo").get(1)["method"] == "get")

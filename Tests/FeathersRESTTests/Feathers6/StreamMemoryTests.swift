@@ -34,7 +34,8 @@ struct StreamMemoryTests {
         }
         #expect(count == 1_000_000)
         #expect(peak - start < client.growth, "grew by \((peak - start) >> 10) KiB")
-        print("A million items over \(client.testDescription): grew by \((peak - start) >> 10) KiB to \(peak >> 10) KiB")
+        print(
+            "A million items over \(client.testDescription): grew by \((peak - start) >> 10) KiB to \(peak >> 10) KiB")
     }
 }
 
@@ -42,7 +43,8 @@ extension StreamedResultTests.Client {
     /// How many bytes the process may grow by while it reads a million items.
     fileprivate var growth: Int {
         #if canImport(FoundationNetworking)
-            // Foundation keeps 330 bytes for each piece that arrives while it is busy; a program of twenty lines without this package shows the same.
+            // Foundation keeps 330 bytes for each piece that arrives while it is busy; a program of twenty lines
+            // without this package shows the same.
             if make() is URLSessionHTTPClient { return 400 << 20 }
         #endif
         return 8 << 20

@@ -41,14 +41,20 @@ struct UploadTests {
     func multipart() async throws {
         try content.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let created = try await uploads().upload(.multipart([.field("name", "é"), .file("movie", at: file, filename: "a.mp4")]))
+        let created = try await uploads().upload(
+            .multipart([.field("name", "é"), .file("movie", at: file, filename: "a.mp4")]))
         #expect(created["fields"]?["name"] == "é")
-        #expect(created["fields"]?["movie"] == ["filename": "a.mp4", "type": "video/mp4", "length": .integer(Int64(content.count))])
+        #expect(
+            created["fields"]?["movie"] == [
+                "filename": "a.mp4", "type": "video/mp4", "length": .integer(Int64(content.count)),
+            ])
     }
 
     private func pieces(_ error: (any Error)? = nil) -> AsyncThrowingStream<Data, any Error> {
         AsyncThrowingStream { continuation in
-            for start in stride(from: 0, to: content.count, by: 10_000) { continuation.yield(content[start..<(start + 10_000)]) }
+            for start in stride(from: 0, to: content.count, by: 10_000) {
+                continuation.yield(content[start..<(start + 10_000)])
+            }
             continuation.finish(throwing: error)
         }
     }
@@ -59,10 +65,12 @@ struct UploadTests {
         let created = try await uploads.create(stream: pieces(), contentType: "application/x-test")
         #expect(created["sha256"]?.string == SHA256.hex(content))
         #expect(created["type"] == "application/x-test")
-        let form = try await uploads.upload(.multipart([.field("name", "é"), .stream("movie", pieces(), filename: "a.bin")]))
+        let form = try await uploads.upload(
+            .multipart([.field("name", "é"), .stream("movie", pieces(), filename: "a.bin")]))
         #expect(form["fields"]?["name"] == "é")
         let length = JSONValue.integer(Int64(content.count))
-        #expect(form["fields"]?["movie"] == ["filename": "a.bin", "type": "application/octet-stream", "length": length])
+        #expect(
+            form["fields"]?["movie"] == ["filename": "a.bin", "type": "application/octet-stream", "length": length])
     }
 
     @Test("A stream arrives while it is produced")
@@ -94,7 +102,9 @@ struct UploadTests {
         let script = try await ServerScript(ScriptedResponse(status: 411))
         let uploads = FeathersApp(transport: .feathers6(script.url)).service("uploads")
         let body = EndpointBody.stream(pieces())
-        await #expect { try await uploads.upload(body) } throws: { "\($0)".contains("the server requires the length of the body") }
+        await #expect { try await uploads.upload(body) } throws: {
+            "\($0)".contains("the server requires the length of the body")
+        }
         await #expect { try await uploads.upload(body) } throws: { "\($0)".contains("call again with a new stream") }
         #expect(try await script.requests().count == 1)
     }
@@ -105,8 +115,12 @@ struct UploadTests {
         await #expect { try await uploads.create(file: URL(filePath: "/nowhere/at-all.mp4")) } throws: { error in
             (error as? FeathersError)?.execution == .neverSent && "\(error)".contains("at-all.mp4")
         }
-        await #expect { try await uploads.upload(.text("x"), method: .find) } throws: { "\($0)".contains("has no body to upload") }
+        await #expect { try await uploads.upload(.text("x"), method: .find) } throws: {
+            "\($0)".contains("has no body to upload")
+        }
         let stub = FeathersApp(transport: StubTransport { _ in nil })
-        await #expect { try await stub.service("uploads").upload(.text("x")) } throws: { "\($0)".contains("go over HTTP") }
+        await #expect { try await stub.service("uploads").upload(.text("x")) } throws: {
+            "\($0)".contains("go over HTTP")
+        }
     }
 }

@@ -12,14 +12,19 @@ struct AnswerComparison {
     var findings: [ReplayFinding] {
         guard let response else { return timeoutFindings }
         if response.isEventStream, let items {
-            return items == response.items || response.body?.isWhole == false ? [] : [finding(.result, "\(response.items)", "\(items)")]
+            return items == response.items || response.body?.isWhole == false
+                ? [] : [finding(.result, "\(response.items)", "\(items)")]
         }
         guard response.content != nil else { return [finding(.clipped, response.body?.text ?? "", "\(result)")] }
         return (200..<300).contains(response.status) ? resultFindings(response) : errorFindings(response)
     }
 
     private var timeoutFindings: [ReplayFinding] {
-        if case .failure(let error as FeathersError) = result, error.code == .timeout, error.execution == .mayHaveExecuted { return [] }
+        if case .failure(let error as FeathersError) = result, error.code == .timeout,
+            error.execution == .mayHaveExecuted
+        {
+            return []
+        }
         return [finding(.error("code"), "no answer", "\(result)")]
     }
 
@@ -46,7 +51,9 @@ struct AnswerComparison {
             return isKept && error.code.rawValue == response.status
                 ? [] : [finding(.error("answer"), "status \(response.status)", "\(error)")]
         }
-        return ErrorFields.differences(between: body, and: error).map { finding(.error($0.field), $0.recorded, $0.ours) }
+        return ErrorFields.differences(between: body, and: error).map {
+            finding(.error($0.field), $0.recorded, $0.ours)
+        }
     }
 
     private func finding(_ aspect: ReplayFinding.Aspect, _ recorded: String, _ ours: String) -> ReplayFinding {
@@ -57,9 +64,12 @@ struct AnswerComparison {
 /// The fields of an error that callers see, ours and JavaScript's.
 enum ErrorFields {
     /// Compares every field JavaScript's error has.
-    static func differences(between recorded: JSONObject, and error: FeathersError) -> [(field: String, recorded: String, ours: String)] {
+    static func differences(between recorded: JSONObject, and error: FeathersError) -> [(
+        field: String, recorded: String, ours: String
+    )] {
         let ours: [(String, JSONValue?)] = [
-            ("name", .string(error.name)), ("message", .string(error.message)), ("code", .integer(Int64(error.code.rawValue))),
+            ("name", .string(error.name)), ("message", .string(error.message)),
+            ("code", .integer(Int64(error.code.rawValue))),
             ("className", .string(error.className)), ("data", error.data), ("errors", error.errors),
         ]
         return ours.compactMap { field, value in

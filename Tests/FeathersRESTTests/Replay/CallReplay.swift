@@ -44,12 +44,17 @@ struct CallReplay {
         } else {
             compare(try await lane.sent())
         }
-        findings += AnswerComparison(recordedCase: recordedCase, response: exchanges.last?.response, result: result, items: items).findings
+        findings +=
+            AnswerComparison(
+                recordedCase: recordedCase, response: exchanges.last?.response, result: result, items: items
+            ).findings
         return result
     }
 
     /// The default limits of the version's servers.
-    private var limits: QueryStringOptions { recordedCase.isVersion6 ? Feathers6Transport.Options().queryOptions : QueryStringOptions() }
+    private var limits: QueryStringOptions {
+        recordedCase.isVersion6 ? Feathers6Transport.Options().queryOptions : QueryStringOptions()
+    }
 
     private mutating func send(
         _ request: ServiceRequest, _ options: QueryStringOptions, _ lane: any ReplayLane
@@ -57,7 +62,8 @@ struct CallReplay {
         // Long enough for a request to leave a machine that is busy with every other case.
         let timeout: Duration = isAborted ? .seconds(2) : .seconds(30)
         let transport = RESTTransport(
-            lane.baseURL, timeout: timeout, queryOptions: options, sendsEmptyObjects: recordedCase.isVersion6, httpClient: lane.httpClient)
+            lane.baseURL, timeout: timeout, queryOptions: options, sendsEmptyObjects: recordedCase.isVersion6,
+            httpClient: lane.httpClient)
         items = nil
         do {
             let response = try await transport.send(request)
@@ -71,7 +77,9 @@ struct CallReplay {
     }
 
     private func refusal(in result: Result<JSONValue, any Error>) -> FeathersError? {
-        guard case .failure(let error as FeathersError) = result, error.execution == .neverSent, error.code == .badRequest else {
+        guard case .failure(let error as FeathersError) = result, error.execution == .neverSent,
+            error.code == .badRequest
+        else {
             return nil
         }
         return error
@@ -93,9 +101,13 @@ struct CallReplay {
     /// Compares forms up to their boundaries.
     /// - Returns: Whether a form was recorded.
     private mutating func compareForm(_ recorded: RecordedRequest, _ ours: SentRequest) -> Bool {
-        guard let boundary = recorded.multipartBoundary, let body = recorded.body, !recordedCase.isRaw else { return false }
+        guard let boundary = recorded.multipartBoundary, let body = recorded.body, !recordedCase.isRaw else {
+            return false
+        }
         let own = ours.header("content-type")?.dropped(prefix: "multipart/form-data; boundary=") ?? ""
-        let (theirs, mine) = (RecordedForm.comparable(body.bytes, boundary: boundary), RecordedForm.comparable(ours.body, boundary: own))
+        let (theirs, mine) = (
+            RecordedForm.comparable(body.bytes, boundary: boundary), RecordedForm.comparable(ours.body, boundary: own)
+        )
         if theirs != mine { note(.body, theirs, mine) }
         return true
     }
@@ -108,7 +120,8 @@ struct CallReplay {
         }
     }
 
-    private mutating func compareHeaders(_ recorded: RecordedRequest, _ ours: SentRequest, except ignored: Set<String>) {
+    private mutating func compareHeaders(_ recorded: RecordedRequest, _ ours: SentRequest, except ignored: Set<String>)
+    {
         var names: Set<String> = ["accept", "content-type", "x-service-method", "authorization"]
         for field in recorded.headers where !RecordedRequest.clientFields.contains(field.name.lowercased()) {
             names.insert(field.name.lowercased())

@@ -84,7 +84,8 @@ struct CaseReplay {
         let isClipped = recordedCase.exchanges.contains { $0.response?.body?.isWhole == false }
         if seen != yielded, !isClipped { note(.outcome, "\(yielded)", "\(items)") }
         let isFailure = if case .failure = result { true } else { false }
-        let isRejected = recordedCase.outcome["rejected"] != nil && recordedCase.exchanges.last?.response?.end != "client-abort"
+        let isRejected =
+            recordedCase.outcome["rejected"] != nil && recordedCase.exchanges.last?.response?.end != "client-abort"
         if isFailure != isRejected { note(.outcome, "\(JSONValue.object(recordedCase.outcome))", "\(result)") }
     }
 
@@ -93,7 +94,9 @@ struct CaseReplay {
             compareRejection(rejected, result)
         } else if case .success(let value) = result {
             let resolved = recordedCase.outcome["resolved"] ?? .null
-            if !Self.contains(value, resolved), !Self.isClip(resolved, of: value) { note(.outcome, "\(resolved)", "\(value)") }
+            if !Self.contains(value, resolved), !Self.isClip(resolved, of: value) {
+                note(.outcome, "\(resolved)", "\(value)")
+            }
         } else {
             note(.outcome, "\(JSONValue.object(recordedCase.outcome))", "\(result)")
         }
@@ -112,7 +115,8 @@ struct CaseReplay {
         }
     }
 
-    /// Whether `part` is `value`, stands somewhere in it, or is an object of such parts: what a case's `.then(r => r.id)` picks.
+    /// Whether `part` is `value`, stands somewhere in it, or is an object of such parts: what a case's `.then(r =>
+    /// r.id)` picks.
     private static func contains(_ value: JSONValue, _ part: JSONValue) -> Bool {
         if stands(part, in: value) { return true }
         guard let parts = part.object, !parts.isEmpty else { return false }

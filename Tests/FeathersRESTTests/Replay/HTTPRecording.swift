@@ -2,7 +2,8 @@ import FeathersCore
 import Foundation
 import TestBackend
 
-/// The recorded HTTP traffic of one version of FeathersJS, from the folder `FEATHERS_WIRE` names or the copy in `Tests/Wire`.
+/// The recorded HTTP traffic of one version of FeathersJS, from the folder `FEATHERS_WIRE` names or the copy in
+/// `Tests/Wire`.
 struct HTTPRecording: Sendable {
     let cases: [RecordedCase]
     /// The number of cases that the files say they have.
@@ -23,7 +24,9 @@ struct HTTPRecording: Sendable {
                 throw ReplayFailure("\(file.path()) is no recording: \(error)")
             }
         }
-        guard !cases.isEmpty else { throw ReplayFailure("There is no \(kind).json with cases in \(WireRecordings.folder.path())") }
+        guard !cases.isEmpty else {
+            throw ReplayFailure("There is no \(kind).json with cases in \(WireRecordings.folder.path())")
+        }
         (self.cases, self.count) = (cases, count)
     }
 }

@@ -3,8 +3,8 @@ import FeathersCore
 extension Query {
     /// Parses a query string as `qs` does: every value is a string, and numbered keys become arrays.
     ///
-    /// It has no limits, and an object whose numbered keys do not count up from 0 remains an object, so that writing the query again
-    /// gives the same bytes.
+    /// It has no limits, and an object whose numbered keys do not count up from 0 remains an object, so that writing
+    /// the query again gives the same bytes.
     init(parsing text: String) {
         var root = JSONValue.object([:])
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
@@ -35,7 +35,9 @@ extension Query {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    private static func hexValue(_ digit: UInt8) -> UInt8? { Character(Unicode.Scalar(digit)).hexDigitValue.map(UInt8.init) }
+    private static func hexValue(_ digit: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(digit)).hexDigitValue.map(UInt8.init)
+    }
 
     /// Splits `a[b][0]` into `a`, `b` and `0`. A key with unmatched brackets is one step.
     private static func steps(of name: String) -> [String] {
@@ -70,7 +72,11 @@ extension JSONValue {
     fileprivate mutating func insert(_ value: JSONValue, at steps: ArraySlice<String>) {
         guard let first = steps.first else {
             // A repeated key makes a list of its values.
-            if case .object(let object) = self, object.isEmpty { self = value } else { self = .array((array ?? [self]) + [value]) }
+            if case .object(let object) = self, object.isEmpty {
+                self = value
+            } else {
+                self = .array((array ?? [self]) + [value])
+            }
             return
         }
         var object = self.object ?? ["0": self]

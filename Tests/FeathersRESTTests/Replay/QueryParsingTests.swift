@@ -99,7 +99,8 @@ struct QueryParsingTests {
         mutating func object(depth: Int) -> JSONObject {
             var object = JSONObject()
             for _ in 0...Int.random(in: 0...3, using: &self) {
-                let key = ["a", "b.c", "$in", "$or", "é", "x y", "&=+", "%41", "7", "0"].randomElement(using: &self) ?? "a"
+                let key =
+                    ["a", "b.c", "$in", "$or", "é", "x y", "&=+", "%41", "7", "0"].randomElement(using: &self) ?? "a"
                 object[key] = value(depth: depth - 1)
             }
             return object

@@ -13,7 +13,8 @@ struct RESTReplayTests {
     }
 
     @Test(
-        "is sent and understood alike over URLSession", .inTurn, .enabled(if: !TestBackend.isSkipped), arguments: HTTPRecording.rest.cases)
+        "is sent and understood alike over URLSession", .inTurn, .enabled(if: !TestBackend.isSkipped),
+        arguments: HTTPRecording.rest.cases)
     func urlSession(recordedCase: RecordedCase) async throws {
         try await replay(recordedCase) { try await ScriptLane($0, Self.urlSession) }
     }
@@ -22,7 +23,8 @@ struct RESTReplayTests {
 
     #if os(Linux)
         @Test(
-            "is sent and understood alike over libcurl", .inTurn, .enabled(if: !TestBackend.isSkipped), arguments: HTTPRecording.rest.cases)
+            "is sent and understood alike over libcurl", .inTurn, .enabled(if: !TestBackend.isSkipped),
+            arguments: HTTPRecording.rest.cases)
         func libcurl(recordedCase: RecordedCase) async throws {
             let client = try Self.libcurl.get()
             try await replay(recordedCase) { try await ScriptLane($0, client) }

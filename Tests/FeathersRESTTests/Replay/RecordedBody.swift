@@ -2,7 +2,8 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// A recorded body. Values over 6000 bytes were clipped in the middle; those made of the `big` service's text are rebuilt.
+/// A recorded body. Values over 6000 bytes were clipped in the middle; those made of the `big` service's text are
+/// rebuilt.
 struct RecordedBody: Sendable {
     let bytes: [UInt8]
     /// Whether `bytes` are all there was, checked by length and SHA-256 where the recording has them.
@@ -43,7 +44,9 @@ struct RecordedBody: Sendable {
 
     private static func rebuilt(_ clipped: String, count: Int) -> [UInt8]? {
         let halves = clipped.components(separatedBy: " …CLIPPED… ")
-        guard halves.count == 2, let start = halves[0].range(of: "aé€😀"), let end = halves[1].range(of: "😀", options: .backwards) else {
+        guard halves.count == 2, let start = halves[0].range(of: "aé€😀"),
+            let end = halves[1].range(of: "😀", options: .backwards)
+        else {
             return nil
         }
         let lead = Array(halves[0][..<start.lowerBound].utf8)

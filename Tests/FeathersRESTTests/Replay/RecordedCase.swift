@@ -1,7 +1,8 @@
 import FeathersCore
 import Testing
 
-/// One case of `rest.json` or `http-sse.json`: what the JavaScript client was told to do, what went over the wire, what came of it.
+/// One case of `rest.json` or `http-sse.json`: what the JavaScript client was told to do, what went over the wire, what
+/// came of it.
 struct RecordedCase: Sendable, CustomTestStringConvertible {
     let group: String
     let name: String

@@ -10,7 +10,9 @@ struct RecordedExchange: Sendable {
     init(_ json: JSONValue) throws(ReplayFailure) {
         guard let request = json["request"] else { throw ReplayFailure("An exchange without request") }
         self.request = try RecordedRequest(request)
-        response = try json["response"].flatMap { json throws(ReplayFailure) in json.isNull ? nil : try RecordedResponse(json) }
+        response = try json["response"].flatMap { json throws(ReplayFailure) in
+            json.isNull ? nil : try RecordedResponse(json)
+        }
     }
 
     /// Where the answer redirects to, as a request target on the same server.
@@ -100,7 +102,8 @@ struct RecordedField: Sendable, Hashable {
             guard let name = field[0]?.string, let value = field[1]?.string else { return nil }
             // The server's own address is masked in recordings; without it, it means the same.
             let isOwn = name.lowercased() == "location" && value.hasPrefix("http://127.0.0.1:PORT/")
-            return RecordedField(name: name, value: isOwn ? String(value.dropFirst("http://127.0.0.1:PORT".count)) : value)
+            return RecordedField(
+                name: name, value: isOwn ? String(value.dropFirst("http://127.0.0.1:PORT".count)) : value)
         }
     }
 }

@@ -22,7 +22,9 @@ extension RecordedRequest {
     /// The body of a form or of raw bytes; nil if there is none.
     private var upload: EndpointBody? {
         guard let body, body.isWhole, let type = header("content-type") else { return nil }
-        guard let boundary = multipartBoundary else { return .data(Data(body.bytes), contentType: HTTPContentType(rawValue: type)) }
+        guard let boundary = multipartBoundary else {
+            return .data(Data(body.bytes), contentType: HTTPContentType(rawValue: type))
+        }
         return .multipart(RecordedForm.parts(of: body.bytes, boundary: boundary))
     }
 
@@ -63,12 +65,14 @@ extension RecordedRequest {
 
     /// What belongs to node's fetch, or frames the message.
     static let clientFields: Set<String> = [
-        "host", "connection", "user-agent", "accept-language", "sec-fetch-mode", "accept-encoding", "content-length", "transfer-encoding",
+        "host", "connection", "user-agent", "accept-language", "sec-fetch-mode", "accept-encoding", "content-length",
+        "transfer-encoding",
     ]
 
     /// Services whose records are the rest of the path.
     private static let services: Set<String> = [
-        "messages", "todos", "single", "users", "authentication", "secured", "slow", "errors", "big", "echo", "httpmeta", "control",
+        "messages", "todos", "single", "users", "authentication", "secured", "slow", "errors", "big", "echo",
+        "httpmeta", "control",
         "streams",
         "results", "meta", "uploads", "blobs",
     ]
@@ -78,7 +82,10 @@ extension RecordedRequest {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
         guard let first = segments.first else { return ("", [:], nil) }
         if first == "teams", segments.count == 5, segments[4] == "roles" {
-            return ("teams/:teamId/members/:memberId/roles", ["teamId": decoded(segments[1]), "memberId": decoded(segments[3])], nil)
+            return (
+                "teams/:teamId/members/:memberId/roles",
+                ["teamId": decoded(segments[1]), "memberId": decoded(segments[3])], nil
+            )
         }
         if first == "teams", segments.count >= 3, segments[2] == "members" {
             return ("teams/:teamId/members", ["teamId": decoded(segments[1])], id(segments.dropFirst(3)))

@@ -43,8 +43,11 @@ final class SeamLane: ReplayLane, StreamingHTTPClient {
             guard let answer else { throw HTTPClientError(.timeout, "The request timed out") }
             let fields = answer.headers.map { (name: $0.name, value: $0.value) }
             let response = HTTPResponse(
-                status: answer.status, headers: HTTPHeaders(received: fields), body: answer.content ?? [], url: request.url)
-            guard let next = try HTTPRedirect.request(after: response, to: request), answers.count > requests.withLock({ $0.count }) else {
+                status: answer.status, headers: HTTPHeaders(received: fields), body: answer.content ?? [],
+                url: request.url)
+            guard let next = try HTTPRedirect.request(after: response, to: request),
+                answers.count > requests.withLock({ $0.count })
+            else {
                 return response
             }
             request = next
@@ -68,8 +71,10 @@ final class SeamLane: ReplayLane, StreamingHTTPClient {
     func sent() async -> [SentRequest] {
         requests.withLock { $0 }.map { request in
             SentRequest(
-                method: request.method, target: String(request.url.absoluteString.dropFirst(baseURL.absoluteString.count)),
-                headers: request.headers.map { RecordedField(name: $0.name, value: $0.value) }, body: request.body ?? [])
+                method: request.method,
+                target: String(request.url.absoluteString.dropFirst(baseURL.absoluteString.count)),
+                headers: request.headers.map { RecordedField(name: $0.name, value: $0.value) }, body: request.body ?? []
+            )
         }
     }
 }
@@ -86,7 +91,9 @@ struct ScriptLane: ReplayLane {
 
     var baseURL: URL { script.url }
 
-    private static let framing: Set<String> = ["content-length", "transfer-encoding", "connection", "keep-alive", "date"]
+    private static let framing: Set<String> = [
+        "content-length", "transfer-encoding", "connection", "keep-alive", "date",
+    ]
 
     private static func answer(_ response: RecordedResponse?, below path: String) -> ScriptedResponse {
         guard let response else { return .never }

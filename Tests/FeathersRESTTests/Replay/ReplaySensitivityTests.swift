@@ -5,28 +5,35 @@ import Testing
 struct ReplaySensitivityTests {
     /// A recording of `messages.get(1)` with parts of it changed.
     private func recording(
-        line: String = "GET /messages/1?a=1 HTTP/1.1", accept: String = "application/json", requestBody: JSONValue = nil,
+        line: String = "GET /messages/1?a=1 HTTP/1.1", accept: String = "application/json",
+        requestBody: JSONValue = nil,
         status: Int64 = 200,
         body: String = #"{"id":1}"#, outcome: JSONValue = ["resolved": ["id": 1]]
     ) throws -> RecordedCase {
-        let request: JSONValue = ["line": .string(line), "headers": [["Accept", .string(accept)], ["X-A", "1"]], "body": requestBody]
+        let request: JSONValue = [
+            "line": .string(line), "headers": [["Accept", .string(accept)], ["X-A", "1"]], "body": requestBody,
+        ]
         let response: JSONValue = ["status": .integer(status), "headers": [], "body": .string(body)]
         return try RecordedCase([
-            "group": "g", "name": "n", "call": "x", "outcome": outcome, "exchanges": [["request": request, "response": response]],
+            "group": "g", "name": "n", "call": "x", "outcome": outcome,
+            "exchanges": [["request": request, "response": response]],
         ])
     }
 
     private func aspects(_ recordedCase: RecordedCase) async throws -> [ReplayFinding.Aspect] {
         var replay = CaseReplay(recordedCase)
         try await replay.run { try SeamLane($0) }
-        return replay.findings.filter { finding in !DeliberateDifference.table.contains { $0.covers(finding) } }.map(\.aspect)
+        return replay.findings.filter { finding in !DeliberateDifference.table.contains { $0.covers(finding) } }.map(
+            \.aspect)
     }
 
     @Test("finds nothing where all is as recorded")
     func nothing() async throws {
         #expect(try await aspects(recording()) == [])
         let error = #"{"name":"NotFound","message":"m","code":404,"className":"not-found"}"#
-        let rejected: JSONValue = ["rejected": ["name": "NotFound", "message": "m", "code": 404, "className": "not-found"]]
+        let rejected: JSONValue = [
+            "rejected": ["name": "NotFound", "message": "m", "code": 404, "className": "not-found"]
+        ]
         #expect(try await aspects(recording(status: 404, body: error, outcome: rejected)) == [])
     }
 

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("The headers of a service request")
 struct RESTHeaderTests {
-    private func headers(_ method: ServiceMethod, app: [String: String] = [:], call: [String: String] = [:]) async throws -> [String:
+    private func headers(_ method: ServiceMethod, app: [String: String] = [:], call: [String: String] = [:])
+        async throws -> [String:
         String]
     {
         let client = SeamHTTPClient(status: 204)
@@ -38,9 +39,11 @@ struct RESTHeaderTests {
             call: ["authorization": "call", "X-Call": "2"])
         #expect(
             sent == [
-                "accept": "a/app", "X-App": "1", "authorization": "call", "Content-Type": "application/json", "X-Call": "2",
+                "accept": "a/app", "X-App": "1", "authorization": "call", "Content-Type": "application/json",
+                "X-Call": "2",
             ])
-        #expect(try await headers(.find, call: ["ACCEPT": "application/json;q=1"]) == ["ACCEPT": "application/json;q=1"])
+        #expect(
+            try await headers(.find, call: ["ACCEPT": "application/json;q=1"]) == ["ACCEPT": "application/json;q=1"])
         #expect(try await headers(.create, call: ["content-type": "x/y"])["content-type"] == "x/y")
     }
 

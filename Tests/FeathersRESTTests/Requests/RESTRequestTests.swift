@@ -13,10 +13,12 @@ struct RESTRequestTests {
         var testDescription: String { line }
 
         init(
-            _ method: ServiceMethod, _ path: String, id: ServiceID? = nil, data: JSONValue? = nil, query: JSONObject = [:],
+            _ method: ServiceMethod, _ path: String, id: ServiceID? = nil, data: JSONValue? = nil,
+            query: JSONObject = [:],
             route: [String: String] = [:], _ line: String, body: String? = nil
         ) {
-            request = ServiceRequest(path: path, method: method, id: id, data: data, params: Params(query: Query(query), route: route))
+            request = ServiceRequest(
+                path: path, method: method, id: id, data: data, params: Params(query: Query(query), route: route))
             self.line = line
             self.body = body
         }
@@ -26,22 +28,29 @@ struct RESTRequestTests {
         "becomes this request line and body",
         arguments: [
             Case(.find, "messages", "GET /messages"),
-            Case(.find, "messages", query: ["$limit": 2, "$sort": ["a": -1]], "GET /messages?%24limit=2&%24sort%5Ba%5D=-1"),
+            Case(
+                .find, "messages", query: ["$limit": 2, "$sort": ["a": -1]],
+                "GET /messages?%24limit=2&%24sort%5Ba%5D=-1"),
             Case(.get, "messages", id: 1, "GET /messages/1"),
             Case(.get, "messages", id: .number(1.5), "GET /messages/1.5"),
             Case(.get, "messages", id: "a/b ü?#%", query: ["x": 1], "GET /messages/a%2Fb%20%C3%BC%3F%23%25?x=1"),
             Case(.get, "messages", id: "!'()*~", "GET /messages/!'()*~"),
             Case(.get, "messages", id: "...", "GET /messages/..."),
-            Case(.create, "messages", data: ["a": nil, "b": [1.5, "ü"]], "POST /messages", body: #"{"a":null,"b":[1.5,"ü"]}"#),
+            Case(
+                .create, "messages", data: ["a": nil, "b": [1.5, "ü"]], "POST /messages",
+                body: #"{"a":null,"b":[1.5,"ü"]}"#),
             Case(.create, "messages", data: [], "POST /messages", body: "[]"),
             Case(.create, "messages", data: .null, "POST /messages"),
             Case(.create, "messages", "POST /messages"),
             Case(.create, "messages", id: 7, data: "x", "POST /messages", body: #""x""#),
             Case(.update, "messages", id: 0, data: ["a": 1], "PUT /messages/0", body: #"{"a":1}"#),
             Case(.update, "messages", data: ["a": 1], "PUT /messages", body: #"{"a":1}"#),
-            Case(.patch, "messages", id: "x", data: ["a": 1], query: ["q": true], "PATCH /messages/x?q=true", body: #"{"a":1}"#),
             Case(
-                .patch, "messages", data: ["a": 1], query: ["q": ["$in": [1]]], "PATCH /messages?q%5B%24in%5D%5B0%5D=1", body: #"{"a":1}"#),
+                .patch, "messages", id: "x", data: ["a": 1], query: ["q": true], "PATCH /messages/x?q=true",
+                body: #"{"a":1}"#),
+            Case(
+                .patch, "messages", data: ["a": 1], query: ["q": ["$in": [1]]], "PATCH /messages?q%5B%24in%5D%5B0%5D=1",
+                body: #"{"a":1}"#),
             Case(.remove, "messages", id: 3, data: ["never": "sent"], "DELETE /messages/3"),
             Case(.remove, "messages", "DELETE /messages"),
             Case("archive", "messages", data: ["id": 1], "POST /messages", body: #"{"id":1}"#),
@@ -55,7 +64,8 @@ struct RESTRequestTests {
         ] as [Case])
     func line(_ expected: Case) async throws {
         let client = SeamHTTPClient(status: 204)
-        _ = try await RESTTransport(try #require(URL(string: "http://example.com")), httpClient: client).send(expected.request)
+        _ = try await RESTTransport(try #require(URL(string: "http://example.com")), httpClient: client).send(
+            expected.request)
         let sent = try #require(client.requests.first)
         #expect("\(sent.method) \(sent.url.absoluteString.dropFirst("http://example.com".count))" == expected.line)
         #expect(sent.body.map { String(decoding: $0, as: UTF8.self) } == expected.body)
@@ -80,8 +90,10 @@ struct RESTRequestTests {
         let url = try #require(URL(string: "http://h"))
         let request = ServiceRequest(path: "m", method: .find, params: Params(timeout: .seconds(1)))
         _ = try await RESTTransport(url, timeout: .seconds(9), httpClient: client).send(request)
-        _ = try await RESTTransport(url, timeout: .seconds(9), httpClient: client).send(ServiceRequest(path: "m", method: .find))
-        _ = try await RESTTransport(url, timeout: nil, httpClient: client).send(ServiceRequest(path: "m", method: .find))
+        _ = try await RESTTransport(url, timeout: .seconds(9), httpClient: client).send(
+            ServiceRequest(path: "m", method: .find))
+        _ = try await RESTTransport(url, timeout: nil, httpClient: client).send(
+            ServiceRequest(path: "m", method: .find))
         #expect(client.requests.map(\.timeout) == [.seconds(1), .seconds(9), nil])
     }
 }

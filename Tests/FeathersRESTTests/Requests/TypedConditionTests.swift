@@ -11,7 +11,8 @@ struct TypedConditionTests {
         of queries: [Query<JSONValue>], at path: String = "m", _ options: QueryStringOptions = QueryStringOptions()
     ) async throws -> [String] {
         let base = try #require(URL(string: "http://h"))
-        let app = FeathersApp(transport: RESTTransport(base, queryOptions: options, httpClient: SeamHTTPClient(body: "[]")))
+        let app = FeathersApp(
+            transport: RESTTransport(base, queryOptions: options, httpClient: SeamHTTPClient(body: "[]")))
         let messages = Locked<[String]>([])
         app.use(
             diagnostics: ClosureDiagnosticSink { event in messages.withLock { $0.append(event.message) } },
@@ -23,7 +24,8 @@ struct TypedConditionTests {
     @Test(
         "are reported with their property",
         arguments: [
-            (["done": false], "'done'"), (["n": ["$gt": 3]], "'n'"), (["n": 1.5], "'n'"), (["a": nil], "'a'"), (["n": ["$in": [1]]], "'n'"),
+            (["done": false], "'done'"), (["n": ["$gt": 3]], "'n'"), (["n": 1.5], "'n'"), (["a": nil], "'a'"),
+            (["n": ["$in": [1]]], "'n'"),
             (["a": ["b": true]], "'a.b'"), (["$or": [["text": "x"], ["n": 1]]], "'n'"),
         ] as [(Query<JSONValue>, String)])
     func reported(query: Query<JSONValue>, property: String) async throws {

@@ -59,7 +59,8 @@ struct EventStreamFuzzTests {
             "id: \u{1B}", "id: \t",
             "retry: 10",
             ": comment", ":",
-            "\n", "\n", "\n\n", "\n\n", "\n\n", "data: x\n", "data: y\n\n", "\r", "\r\n", "\r\n\r\n", "\u{FEFF}", "foo: bar", " ", "x",
+            "\n", "\n", "\n\n", "\n\n", "\n\n", "data: x\n", "data: y\n\n", "\r", "\r\n", "\r\n\r\n", "\u{FEFF}",
+            "foo: bar", " ", "x",
         ].map { Array($0.utf8) } + [[0xFF], [0xEF], [0xBB], [0xF0, 0x9F]]
 
     /// What servers of FeathersJS 6 really sent.
@@ -72,10 +73,13 @@ struct EventStreamFuzzTests {
             stream = Array(body.dropFirst(Int.random(in: 0..<body.count, using: &generator) / 2).prefix(160))
             for _ in 0..<Int.random(in: 0..<4, using: &generator) {
                 stream.insert(
-                    contentsOf: parts.randomElement(using: &generator) ?? [], at: Int.random(in: 0...stream.count, using: &generator))
+                    contentsOf: parts.randomElement(using: &generator) ?? [],
+                    at: Int.random(in: 0...stream.count, using: &generator))
             }
         } else {
-            for _ in 0..<Int.random(in: 1..<24, using: &generator) { stream += parts.randomElement(using: &generator) ?? [] }
+            for _ in 0..<Int.random(in: 1..<24, using: &generator) {
+                stream += parts.randomElement(using: &generator) ?? []
+            }
         }
         for _ in 0..<Int.random(in: 0..<3, using: &generator) where !stream.isEmpty {
             stream[Int.random(in: 0..<stream.count, using: &generator)] = .random(in: .min ... .max, using: &generator)
@@ -118,13 +122,17 @@ struct EventStreamFuzzTests {
 
     @Test("A byte order mark, every line end and characters of every length are read alike, cut at any two offsets")
     func twoCuts() throws {
-        let stream = Array("\u{FEFF}id: é\revent: 😀\r\ndata: aé€😀\ndata: 😀\r\n\r\ndata: €\r\rdata\n\ndata: b\r\n\rdata: é\n\r\n".utf8)
+        let stream = Array(
+            "\u{FEFF}id: é\revent: 😀\r\ndata: aé€😀\ndata: 😀\r\n\r\ndata: €\r\rdata\n\ndata: b\r\n\rdata: é\n\r\n".utf8)
         let expected = ReferenceParser(stream)
         #expect(expected.events.count == 5)
         for first in 0...stream.count {
             for second in first...stream.count {
-                let read = try Self.events(of: [Array(stream[..<first]), Array(stream[first..<second]), Array(stream[second...])])
-                #expect(read.events == expected.events && read.lastID == expected.lastID, "cut at \(first) and \(second)")
+                let read = try Self.events(of: [
+                    Array(stream[..<first]), Array(stream[first..<second]), Array(stream[second...]),
+                ])
+                #expect(
+                    read.events == expected.events && read.lastID == expected.lastID, "cut at \(first) and \(second)")
             }
         }
     }

@@ -89,7 +89,9 @@ struct RecordedStreamTests {
     private static var huge: JSONValue { (try? JSONValue(parsing: #"{"a":12345678901234567890,"b":1e400}"#)) ?? .null }
 
     @Test("exist")
-    func exist() { #expect(!RecordedStream.all.isEmpty, "There is no http-sse.json in \(WireRecordings.folder.path())") }
+    func exist() {
+        #expect(!RecordedStream.all.isEmpty, "There is no http-sse.json in \(WireRecordings.folder.path())")
+    }
 
     @Test(
         "Responses of a scripted server are read as recorded", .inTurn, .enabled(if: !TestBackend.isSkipped),
@@ -99,7 +101,8 @@ struct RecordedStreamTests {
         response.raw = one.rawResponse.base64EncodedString()
         let script = try await ServerScript(response)
         // Not over URLSession: Foundation on Linux ends the process after some malformed responses.
-        let service = FeathersApp(transport: .feathers6(script.url) { $0.httpClient = PlatformHTTPClient.make() }).service("raw")
+        let service = FeathersApp(transport: .feathers6(script.url) { $0.httpClient = PlatformHTTPClient.make() })
+            .service("raw")
         var items: [JSONValue] = []
         var failure: (any Error)?
         do {
@@ -136,7 +139,9 @@ struct RecordedStreamTests {
         for body in one.bodies {
             let whole = items(of: [body])
             // Two streams at once are not told apart in the outcome.
-            if !one.yielded.isEmpty, one.bodies.count == 1 { #expect(Array(whole.items.prefix(one.yielded.count)) == one.yielded) }
+            if !one.yielded.isEmpty, one.bodies.count == 1 {
+                #expect(Array(whole.items.prefix(one.yielded.count)) == one.yielded)
+            }
             for cut in 0...min(body.count, 2000) {
                 let read = items(of: [Array(body[..<cut]), Array(body[cut...])])
                 guard read == whole else {
@@ -154,7 +159,9 @@ struct RecordedStreamTests {
         let streams = SampleStreams()
         let sink = SampleSink()
         let transport = Feathers6Transport.feathers6(URL(string: "http://sample.test")!) {
-            ($0.httpClient, $0.path, $0.query) = (streams, path, parts.count > 1 ? Query(parsing: String(parts[1])) : [:])
+            ($0.httpClient, $0.path, $0.query) = (
+                streams, path, parts.count > 1 ? Query(parsing: String(parts[1])) : [:]
+            )
             $0.headers["Authorization"] = exchange.request.header("authorization")
         }
         transport.deliver(to: sink.sink)
@@ -164,12 +171,16 @@ struct RecordedStreamTests {
         #expect(opening.request.headers["Authorization"] == exchange.request.header("authorization"))
         if let response = exchange.response, !response.isEventStream {
             opening.refuse(response.status, response.body?.text ?? "")
-            await #expect { try await running.value } throws: { ($0 as? FeathersError)?.code.rawValue == response.status }
+            await #expect { try await running.value } throws: {
+                ($0 as? FeathersError)?.code.rawValue == response.status
+            }
             return []
         }
         let body = exchange.response?.body?.bytes ?? one.scriptedBody
         // A frame that is not JSON ends the JavaScript client's connection; here it is skipped.
-        let frames = items(of: [body]).items.filter { $0["event"] != nil && !($0["event"] == "connected" && $0["path"]?.string == path) }
+        let frames = items(of: [body]).items.filter {
+            $0["event"] != nil && !($0["event"] == "connected" && $0["path"]?.string == path)
+        }
         opening.accept()
         opening.send(String(decoding: body, as: UTF8.self))
         let lines = try await sink.lines(frames.count)

@@ -16,6 +16,8 @@ struct ServerSentEvent: Sendable, Hashable {
 extension EventStreamParser {
     /// Reads the next piece of the stream, and passes every event that it completes to `receive`.
     mutating func read(_ piece: [UInt8], _ receive: (ServerSentEvent) throws -> Void) throws {
-        try piece.withUnsafeBytes { try readInPlace($0) { try receive(ServerSentEvent(name: $1, data: Array($0), id: $2)) } }
+        try piece.withUnsafeBytes {
+            try readInPlace($0) { try receive(ServerSentEvent(name: $1, data: Array($0), id: $2)) }
+        }
     }
 }

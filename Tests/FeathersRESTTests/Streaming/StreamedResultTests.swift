@@ -13,7 +13,9 @@ private struct Item: Codable, Sendable, Equatable {
     var isLast: Bool?
 }
 
-@Suite("Streamed results of a FeathersJS 6 server", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
+@Suite(
+    "Streamed results of a FeathersJS 6 server", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10))
+)
 struct StreamedResultTests {
     struct Client: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -132,7 +134,8 @@ struct StreamedResultTests {
         reader.cancel()
         _ = await reader.result
         // The server notices when it next looks at the connection.
-        while try await FeathersApp(transport: .rest(url)).service("control").create(["op": "streams"])["results"] != 0 {}
+        while try await FeathersApp(transport: .rest(url)).service("control").create(["op": "streams"])["results"] != 0
+        {}
     }
 
     @Test("run the hooks of their call before the first item and after the last")

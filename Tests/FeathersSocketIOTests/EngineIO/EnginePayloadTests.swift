@@ -8,7 +8,8 @@ struct EnginePayloadTests {
         "hold packets between U+001E",
         arguments: [
             ("6", [EnginePacket.noop]), ("6\u{1E}1", [.noop, .close]), ("4a\u{1E}4b", [.message("a"), .message("b")]),
-            ("bAQIDBA==", [.binary([1, 2, 3, 4])]), ("4a\u{1E}bAQIDBA==\u{1E}2", [.message("a"), .binary([1, 2, 3, 4]), .ping("")]),
+            ("bAQIDBA==", [.binary([1, 2, 3, 4])]),
+            ("4a\u{1E}bAQIDBA==\u{1E}2", [.message("a"), .binary([1, 2, 3, 4]), .ping("")]),
             ("b", [.binary([])]),
         ])
     func read(body: String, packets: [EnginePacket]) throws {
@@ -19,7 +20,8 @@ struct EnginePayloadTests {
     @Test(
         "are refused with the place at fault",
         arguments: [
-            ([], EngineCodecError(reason: .empty, offset: 0)), (Array("4a\u{1E}".utf8), EngineCodecError(reason: .empty, offset: 3)),
+            ([], EngineCodecError(reason: .empty, offset: 0)),
+            (Array("4a\u{1E}".utf8), EngineCodecError(reason: .empty, offset: 3)),
             (Array("\u{1E}4a".utf8), EngineCodecError(reason: .empty, offset: 0)),
             (Array("4a\u{1E}9".utf8), EngineCodecError(reason: .unknownType(0x39), offset: 3)),
             (Array("4a\u{1E}bAQ=".utf8), EngineCodecError(reason: .invalidBase64, offset: 4)),
@@ -55,7 +57,9 @@ struct EnginePayloadTests {
         #expect(frame.pollingSize == 1 + text.utf8.count)
     }
 
-    @Test("refuse what is no base64", arguments: ["Z", "Zg", "Zg=", "Zg===", "=", "Zg==Zg==", "Z=g=", "Zm9\n", "Zm9v=", "Zm-_"])
+    @Test(
+        "refuse what is no base64",
+        arguments: ["Z", "Zg", "Zg=", "Zg===", "=", "Zg==Zg==", "Z=g=", "Zm9\n", "Zm9v=", "Zm-_"])
     func noBase64(text: String) {
         let error = EngineCodecError(reason: .invalidBase64, offset: 1)
         #expect(throws: error) { try EnginePayload.packets(in: Array("b\(text)".utf8)) }
@@ -65,7 +69,8 @@ struct EnginePayloadTests {
     func batches() {
         var queue = PollingQueue(maxPayload: 10)
         queue.append(contentsOf: ["4aaa", "4bbbb", "4cc", "4ddddddddddddddd", "4e"].map { EngineFrame(text: $0) })
-        let texts = { (frames: [EngineFrame]) in String(decoding: EnginePayload.body(of: frames), as: UTF8.self).split(separator: "\u{1E}")
+        let texts = { (frames: [EngineFrame]) in
+            String(decoding: EnginePayload.body(of: frames), as: UTF8.self).split(separator: "\u{1E}")
         }
         #expect(texts(queue.takeBatch()) == ["4aaa", "4bbbb"])
         let batch = queue.takeBatch()
@@ -82,7 +87,9 @@ struct EnginePayloadTests {
         #expect(counts == [16, 16, 8])
     }
 
-    @Test("wait with 16 MiB at the most, counted with what each takes besides its text, except for a larger one that is alone")
+    @Test(
+        "wait with 16 MiB at the most, counted with what each takes besides its text, except for a larger one that is alone"
+    )
     func queueBytes() {
         var queue = PollingQueue(maxPayload: 1_000_000)
         let large = EngineFrame(text: String(repeating: "x", count: 12 << 20))

@@ -9,7 +9,8 @@ struct EngineSessionTests {
 
     @Test("begins with a handshake of which every member counts")
     func valid() throws {
-        let text = #"{"sid":"s","upgrades":["websocket"],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#
+        let text =
+            #"{"sid":"s","upgrades":["websocket"],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#
         #expect(try EngineHandshake(parsing: text) == handshake)
         #expect(handshake.silence == .seconds(45))
     }
@@ -17,7 +18,8 @@ struct EngineSessionTests {
     @Test(
         "refuses a handshake that lacks a member or makes no sense",
         arguments: [
-            ("", nil), ("[]", "sid"), (#"{"sid":""}"#, "sid"), (#"{"sid":1}"#, "sid"), (#"{"sid":"s"}"#, "pingInterval"),
+            ("", nil), ("[]", "sid"), (#"{"sid":""}"#, "sid"), (#"{"sid":1}"#, "sid"),
+            (#"{"sid":"s"}"#, "pingInterval"),
             (#"{"sid":"s","pingInterval":0}"#, "pingInterval"), (#"{"sid":"s","pingInterval":-1}"#, "pingInterval"),
             (#"{"sid":"s","pingInterval":1e30}"#, "pingInterval"), (#"{"sid":"s","pingInterval":1}"#, "pingTimeout"),
             (#"{"sid":"s","pingInterval":1,"pingTimeout":1}"#, "maxPayload"),
@@ -27,14 +29,16 @@ struct EngineSessionTests {
             try EngineHandshake(parsing: text)
         } throws: { error in
             guard let error = error as? EngineOpeningError else { return false }
-            return error.description == "The server's handshake \(member.map { "has no valid '\($0)'" } ?? "is not JSON")"
+            return error.description
+                == "The server's handshake \(member.map { "has no valid '\($0)'" } ?? "is not JSON")"
         }
     }
 
     @Test(
         "answers pings with their own text and leaves messages alone",
         arguments: [
-            (EnginePacket.ping(""), EngineSession.Action.send(.pong(""))), (.ping("x"), .send(.pong("x"))), (.message("a"), .nothing),
+            (EnginePacket.ping(""), EngineSession.Action.send(.pong(""))), (.ping("x"), .send(.pong("x"))),
+            (.message("a"), .nothing),
             (.binary([1]), .nothing), (.noop, .nothing), (.pong(""), .nothing), (.close, .close(.closedByServer)),
             (.open("{}"), .close(.unexpected("a second handshake"))),
         ])

@@ -17,7 +17,8 @@ struct PollingPaceTests {
     }
 
     static let useful: [([EnginePacket], Duration)] = [
-        ([.message("2[]")], .zero), ([.noop, .binary([1])], .zero), ([.noop], .milliseconds(100)), ([.ping("")], .seconds(25)),
+        ([.message("2[]")], .zero), ([.noop, .binary([1])], .zero), ([.noop], .milliseconds(100)),
+        ([.ping("")], .seconds(25)),
     ]
 
     @Test("is the server's own again with the first message, and with an answer that took its time", arguments: useful)
@@ -37,7 +38,8 @@ struct PollingPaceTests {
             $0.httpClient = network
         }
         async let connecting: Void = scene.transport.connect()
-        try await answer(network, #"0{"sid":"e","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#)
+        try await answer(
+            network, #"0{"sid":"e","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#)
         _ = try await network.posted.next()
         try await answer(network, #"40{"sid":"s"}"#)
         try await connecting

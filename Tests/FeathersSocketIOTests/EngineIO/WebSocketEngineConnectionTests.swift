@@ -25,7 +25,9 @@ struct WebSocketEngineConnectionTests {
         #expect(closures.waiting.isEmpty)
     }
 
-    @Test("starts when packets are delivered, so that none that follows what it sends first waits for it", arguments: [false, true])
+    @Test(
+        "starts when packets are delivered, so that none that follows what it sends first waits for it",
+        arguments: [false, true])
     func start(hasEarlyPackets: Bool) async throws {
         let socket = FakeWebSocket(WebSocketRequest(url: try #require(URL(string: "ws://127.0.0.1/"))))
         let connection = WebSocketEngineConnection.start(socket)
@@ -55,7 +57,9 @@ struct WebSocketEngineConnectionTests {
         } onEnd: {
             closures.put($0)
         }
-        #expect(closures.waiting.map(\.reason) == [.invalid("The server sent too much data before the session was running")])
+        #expect(
+            closures.waiting.map(\.reason) == [.invalid("The server sent too much data before the session was running")]
+        )
         #expect(delivered.waiting.count == 2 && delivered.waiting.last == 9 << 20)
     }
 }

@@ -22,7 +22,8 @@ struct BackendControl: Sendable {
         var headers = HTTPHeaders()
         try headers.set("Content-Type", to: "application/json")
         let request = HTTPRequest(
-            method: "POST", url: server.appending(path: path), headers: headers, body: try data.serialized(), timeout: .seconds(20))
+            method: "POST", url: server.appending(path: path), headers: headers, body: try data.serialized(),
+            timeout: .seconds(20))
         let response = try await TestControl.answer(to: request)
         guard response.status < 300 else { throw FeathersError(.generalError, "\(path) answered \(response.status)") }
         return try JSONValue(parsing: response.body)

@@ -37,7 +37,9 @@ enum FailingOpening: String, CaseIterable, CustomTestStringConvertible {
 extension FaultTests {
     @Suite("A connection that does not open", .timeLimit(.minutes(10)))
     struct FailingOpeningTests {
-        @Test("throws what is wrong, leaves nothing running, and opens as soon as it can", arguments: Way.allCases, FailingOpening.allCases)
+        @Test(
+            "throws what is wrong, leaves nothing running, and opens as soon as it can", arguments: Way.allCases,
+            FailingOpening.allCases)
         func opening(way: Way, opening: FailingOpening) async throws {
             try await FaultyConnection.through(way, plan: opening.plan ?? FaultPlan()) {
                 $0.connectTimeout = .seconds(1)

@@ -45,7 +45,8 @@ struct FaultyConnection: Sendable {
 
     // The transport must be gone before what is left of its connections can be counted.
     private static func run(
-        _ proxy: FaultProxy, _ control: BackendControl, _ way: Way, _ configure: (inout SocketIOTransport.Options) -> Void,
+        _ proxy: FaultProxy, _ control: BackendControl, _ way: Way,
+        _ configure: (inout SocketIOTransport.Options) -> Void,
         _ body: (FaultyConnection) async throws -> Void
     ) async throws {
         let connection = FaultyConnection(proxy, control, way, configure)
@@ -61,7 +62,10 @@ struct FaultyConnection: Sendable {
         #expect(connection.transport.status == .offline)
     }
 
-    private init(_ proxy: FaultProxy, _ control: BackendControl, _ way: Way, _ configure: (inout SocketIOTransport.Options) -> Void) {
+    private init(
+        _ proxy: FaultProxy, _ control: BackendControl, _ way: Way,
+        _ configure: (inout SocketIOTransport.Options) -> Void
+    ) {
         self.proxy = proxy
         self.control = control
         transport = .socketIO(proxy.url) {
@@ -78,7 +82,9 @@ struct FaultyConnection: Sendable {
             })
     }
 
-    func call(_ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil) async throws -> JSONValue {
+    func call(_ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil) async throws
+        -> JSONValue
+    {
         try await transport.send(ServiceRequest(path: path, method: method, id: id, data: data)).result
     }
 
@@ -88,7 +94,9 @@ struct FaultyConnection: Sendable {
     }
 
     /// The error a call ends with.
-    func failure(_ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil) async throws -> FeathersError {
+    func failure(_ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil) async throws
+        -> FeathersError
+    {
         // Without the answer, which may be long.
         try await #require(throws: FeathersError.self) { _ = try await call(path, method, id: id, data: data) }
     }
@@ -104,7 +112,9 @@ struct FaultyConnection: Sendable {
     }
 
     /// Starts calls and returns once they wait, for their answers or to be sent, or have ended.
-    func start<Result: Sendable>(_ calls: @escaping @Sendable () async throws -> Result) async -> Task<Result, any Error> {
+    func start<Result: Sendable>(_ calls: @escaping @Sendable () async throws -> Result) async -> Task<
+        Result, any Error
+    > {
         await executor.start(calls)
     }
 

@@ -21,7 +21,8 @@ extension FaultTests {
         }
 
         @Test(
-            "fails at once what was sent, and answers what waited once it is back", arguments: Way.allCases, [Fault.Kind.cut, .reset])
+            "fails at once what was sent, and answers what waited once it is back", arguments: Way.allCases,
+            [Fault.Kind.cut, .reset])
         func lost(way: Way, kind: Fault.Kind) async throws {
             try await FaultyConnection.connected(way) { connection in
                 let sent = await connection.start { try await connection.failuresOfSlowCalls(3) }
@@ -50,8 +51,10 @@ extension FaultTests {
         func brokenAnswer(way: Way, kind: Fault.Kind) async throws {
             try await FaultyConnection.connected(way) { connection in
                 #expect(try await connection.echo(0) == 0)
-                try await connection.proxy.change(FaultPlan { $0.toClient.faults = [Fault(kind, .afterBytes(3000...3000))] })
-                // More than the proxy takes in one go, so that a cut after what came leaves something out, and nothing that gets small by compression.
+                try await connection.proxy.change(
+                    FaultPlan { $0.toClient.faults = [Fault(kind, .afterBytes(3000...3000))] })
+                // More than the proxy takes in one go, so that a cut after what came leaves something out, and nothing
+                // that gets small by compression.
                 let start = Self.clock.now
                 let error = try await connection.failure("echo", .custom("shout"), data: Self.noise(300_000))
                 #expect(Self.clock.now - start < Self.atOnce)
@@ -68,7 +71,8 @@ extension FaultTests {
         func brokenCall(way: Way, kind: Fault.Kind) async throws {
             try await FaultyConnection.connected(way) { connection in
                 #expect(try await connection.echo(0) == 0)
-                try await connection.proxy.change(FaultPlan { $0.toServer.faults = [Fault(kind, .afterBytes(3000...3000))] })
+                try await connection.proxy.change(
+                    FaultPlan { $0.toServer.faults = [Fault(kind, .afterBytes(3000...3000))] })
                 let text = JSONValue.string(String(repeating: "x", count: 900_000))
                 let start = Self.clock.now
                 let error = try await connection.failure("big", .create, data: ["text": text])

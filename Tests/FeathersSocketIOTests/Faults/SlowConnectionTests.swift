@@ -31,14 +31,17 @@ extension FaultTests {
             try await FaultyConnection.connected(way, plan: Self.paces[index]) { connection in
                 async let big = connection.call("big", .get, id: 3000)
                 for number in 0..<10 {
-                    try await connection.control.emit("messages", "tick", ["run": .string(run), "n": .integer(Int64(number))])
+                    try await connection.control.emit(
+                        "messages", "tick", ["run": .string(run), "n": .integer(Int64(number))])
                     #expect(try await connection.echo(number) == .integer(Int64(number)))
                 }
                 #expect(try await big.string?.utf8.count == 3000)
                 var heard: [Int64] = []
                 // The server answers each call after the event before it.
                 for delivery in connection.deliveries.waiting {
-                    guard case .event("messages", "tick", let data) = delivery, data["run"]?.string == run else { continue }
+                    guard case .event("messages", "tick", let data) = delivery, data["run"]?.string == run else {
+                        continue
+                    }
                     heard.append(try #require(data["n"]?.integer))
                 }
                 #expect(heard == Array(0..<10))

@@ -11,7 +11,9 @@ extension FaultTests {
         /// What a busy machine may add to the server's 3 seconds.
         private static let allowance = Duration.seconds(6)
 
-        @Test("is noticed by the silence of the server, and replaced", arguments: Way.allCases, [nil, FaultProxy.Direction.toClient])
+        @Test(
+            "is noticed by the silence of the server, and replaced", arguments: Way.allCases,
+            [nil, FaultProxy.Direction.toClient])
         func silence(way: Way, direction: FaultProxy.Direction?) async throws {
             let clock = ContinuousClock()
             try await FaultyConnection.connected(way, on: Self.backend) { connection in

@@ -5,7 +5,9 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Calls to a FeathersJS backend over Socket.IO", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
+@Suite(
+    "Calls to a FeathersJS backend over Socket.IO", .inTurn, .enabled(if: !TestBackend.isSkipped),
+    .timeLimit(.minutes(10)))
 struct BackendCallTests {
     @Test("reach every method and come back with its result", arguments: Way.allCases)
     func methods(way: Way) async throws {
@@ -17,8 +19,11 @@ struct BackendCallTests {
             #expect(try await backend.call("messages", .get, id: id) == created)
             let replaced = try await backend.call("messages", .update, id: id, data: ["text": "b", "tag": tag])
             #expect(replaced == ["text": "b", "tag": tag, "id": id.json])
-            #expect(try await backend.call("messages", .patch, id: id, data: ["n": 9_007_199_254_740_991])["n"] == 9_007_199_254_740_991)
-            #expect(try await backend.call("messages", "archive", data: ["id": id.json])["archived"]?["archived"] == true)
+            #expect(
+                try await backend.call("messages", .patch, id: id, data: ["n": 9_007_199_254_740_991])["n"]
+                    == 9_007_199_254_740_991)
+            #expect(
+                try await backend.call("messages", "archive", data: ["id": id.json])["archived"]?["archived"] == true)
             let mine: Query<JSONValue> = ["tag": tag]
             #expect(try await backend.call("messages", .create, data: [["tag": tag], ["tag": tag]]).array?.count == 2)
             #expect(try await backend.call("messages", .find, query: mine)["total"] == 3)
@@ -33,7 +38,8 @@ struct BackendCallTests {
     @Test("fill in route parameters")
     func routes() async throws {
         try await BackendConnection.with(.webSocket) { backend async throws in
-            let request = ServiceRequest(path: "teams/:teamId/members", method: .find, params: Params(route: ["teamId": "red"]))
+            let request = ServiceRequest(
+                path: "teams/:teamId/members", method: .find, params: Params(route: ["teamId": "red"]))
             #expect(try await backend.transport.send(request).result["route"] == ["teamId": "red"])
         }
     }
@@ -50,7 +56,8 @@ struct BackendCallTests {
             let plain = await backend.failure { try await backend.call("errors", .get, id: "Error") }
             #expect(plain?.message == "This is a plain error" && plain?.code == .generalError)
             #expect(await backend.failure { try await backend.call("nope", .find) }?.code == .notFound)
-            #expect(await backend.failure { try await backend.call("slow", .create, data: [:]) }?.code == .methodNotAllowed)
+            #expect(
+                await backend.failure { try await backend.call("slow", .create, data: [:]) }?.code == .methodNotAllowed)
         }
     }
 
@@ -77,7 +84,8 @@ struct BackendCallTests {
             let text = String(repeating: "aé€😀", count: 60_000)
             #expect(try await backend.call("big", .create, data: ["text": .string(text)])["bytes"] == 600_000)
             let error = await backend.failure {
-                try await backend.call("big", .create, data: ["text": .string(String(repeating: "x", count: 1_100_000))])
+                try await backend.call(
+                    "big", .create, data: ["text": .string(String(repeating: "x", count: 1_100_000))])
             }
             #expect(error?.code == 413 && error?.execution == .neverSent)
             #expect(try await backend.call("slow", .get, id: 1)["id"] == 1)
@@ -87,7 +95,9 @@ struct BackendCallTests {
     @Test("that nobody answers end at their deadline", arguments: [Way.webSocket, .polling])
     func unanswered(way: Way) async throws {
         try await BackendConnection.with(way) { backend async throws in
-            let error = await backend.failure { try await backend.call("messages", "unheardOf", data: [:], timeout: .milliseconds(200)) }
+            let error = await backend.failure {
+                try await backend.call("messages", "unheardOf", data: [:], timeout: .milliseconds(200))
+            }
             #expect(error?.code == .timeout && error?.execution == .mayHaveExecuted)
             #expect(backend.transport.pendingCallCount == 0)
         }

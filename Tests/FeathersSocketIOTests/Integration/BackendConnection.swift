@@ -49,7 +49,8 @@ struct BackendConnection: Sendable {
 
     /// Connects, runs the body, and disconnects.
     static func with<Result: Sendable>(
-        _ way: Way, on backend: TestBackend = .shared, _ configure: (inout SocketIOTransport.Options) -> Void = { _ in },
+        _ way: Way, on backend: TestBackend = .shared,
+        _ configure: (inout SocketIOTransport.Options) -> Void = { _ in },
         _ body: @Sendable (BackendConnection) async throws -> Result
     ) async throws -> Result {
         try await with(way, at: try await backend.url(), configure, body)
@@ -73,11 +74,13 @@ struct BackendConnection: Sendable {
     }
 
     func call(
-        _ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query<JSONValue> = Query(),
+        _ path: String, _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil,
+        query: Query<JSONValue> = Query(),
         timeout: Duration? = nil
     ) async throws -> JSONValue {
         try await transport.send(
-            ServiceRequest(path: path, method: method, id: id, data: data, params: Params(query: query, timeout: timeout))
+            ServiceRequest(
+                path: path, method: method, id: id, data: data, params: Params(query: query, timeout: timeout))
         ).result
     }
 

@@ -5,7 +5,9 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("Events of a FeathersJS backend over Socket.IO", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
+@Suite(
+    "Events of a FeathersJS backend over Socket.IO", .inTurn, .enabled(if: !TestBackend.isSkipped),
+    .timeLimit(.minutes(10)))
 struct BackendEventTests {
     /// A server of one's own hears of nobody else's events.
     private let backend = TestBackend(variables: [:])
@@ -31,7 +33,8 @@ struct BackendEventTests {
     func flood(way: Way) async throws {
         try await BackendConnection.with(way, on: backend) { receiver async throws in
             try await BackendConnection.with(.webSocket, on: backend) { sender async throws in
-                _ = try await sender.call("control", .create, data: ["op": "burst", "n": 2_000, "service": "todos"], timeout: .seconds(30))
+                _ = try await sender.call(
+                    "control", .create, data: ["op": "burst", "n": 2_000, "service": "todos"], timeout: .seconds(30))
             }
             for _ in 0..<2_000 {
                 guard case .event("todos", _, _) = try await receiver.deliveries.next() else {

@@ -7,12 +7,15 @@ import Testing
 
 @testable import FeathersSocketIO
 
-@Suite("The connection to a FeathersJS backend", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
+@Suite(
+    "The connection to a FeathersJS backend", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
 struct BackendLossTests {
     @Test("comes back after it was cut, with a gap, and calls fail that were under way", arguments: Way.allCases)
     func killed(way: Way) async throws {
         try await BackendConnection.with(way, on: TestBackend(variables: [:])) { backend async throws in
-            let underWay = await SettlingExecutor().start { await backend.failure { try await backend.call("slow", .get, id: 60_000) } }
+            let underWay = await SettlingExecutor().start {
+                await backend.failure { try await backend.call("slow", .get, id: 60_000) }
+            }
             _ = await backend.failure { try await backend.call("control", .create, data: ["op": "kill"]) }
             let error = try await underWay.value
             #expect(error?.code == .unavailable && error?.execution == .mayHaveExecuted)
@@ -24,7 +27,9 @@ struct BackendLossTests {
     @Test("stays away after the server ended it", arguments: Way.allCases)
     func ended(way: Way) async throws {
         try await BackendConnection.with(way, on: TestBackend(variables: [:])) { backend async throws in
-            _ = await backend.failure { try await backend.call("control", .create, data: ["op": "disconnect", "close": true]) }
+            _ = await backend.failure {
+                try await backend.call("control", .create, data: ["op": "disconnect", "close": true])
+            }
             for await status in backend.transport.statusUpdates() {
                 if case .closed(let reason) = status {
                     #expect(reason == .serverDisconnect)
@@ -84,7 +89,9 @@ struct BackendLossTests {
             $0.transports = [.polling, .webSocket]
             $0.webSocketConnector = sockets
         } _: { backend async throws in
-            for number in 1...10 { #expect(try await backend.call("slow", .get, id: ServiceID(number))["id"] == .integer(Int64(number))) }
+            for number in 1...10 {
+                #expect(try await backend.call("slow", .get, id: ServiceID(number))["id"] == .integer(Int64(number)))
+            }
             #expect(backend.isPolling && sockets.opened.waiting.isEmpty)
         }
     }
@@ -126,5 +133,7 @@ private struct FailingHTTPClient: HTTPClient {
 }
 
 extension BackendConnection {
-    fileprivate var isPolling: Bool { transport.client.state.withLock { $0.current?.connection.engine is PollingConnection } }
+    fileprivate var isPolling: Bool {
+        transport.client.state.withLock { $0.current?.connection.engine is PollingConnection }
+    }
 }

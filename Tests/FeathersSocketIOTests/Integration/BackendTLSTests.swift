@@ -31,8 +31,12 @@
             }
         }
 
-        private func refusal(_ way: Way, host: String = "localhost", trust: TLSConfiguration.Trust) async throws -> FeathersError {
-            try await #require(throws: FeathersError.self) { try await connected(way, host: host, trust: trust) { _ in } }
+        private func refusal(_ way: Way, host: String = "localhost", trust: TLSConfiguration.Trust) async throws
+            -> FeathersError
+        {
+            try await #require(throws: FeathersError.self) {
+                try await connected(way, host: host, trust: trust) { _ in }
+            }
         }
 
         private func ownAuthority() async throws -> TLSConfiguration.Trust {
@@ -60,7 +64,9 @@
         func selfSigned(way: Way) async throws {
             let error = try await refusal(way, trust: .system)
             #expect(error.code == .unavailable && error.execution == .neverSent)
-            #expect(error.message.contains("certificate") && error.message.contains("self") && error.message.contains("localhost"))
+            #expect(
+                error.message.contains("certificate") && error.message.contains("self")
+                    && error.message.contains("localhost"))
         }
 
         @Test("refuses a certificate for another host, and says so", arguments: Way.allCases)

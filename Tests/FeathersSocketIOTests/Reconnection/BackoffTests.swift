@@ -9,7 +9,11 @@ struct BackoffTests {
     private func delays(_ policy: ReconnectionPolicy, random: Double, count: Int) -> [Duration] {
         var backoff = Backoff(policy: policy)
         return (0..<count).compactMap { _ in
-            if case .wait(_, let delay) = backoff.ended(.transportClose, now: .zero, random: random) { delay } else { nil }
+            if case .wait(_, let delay) = backoff.ended(.transportClose, now: .zero, random: random) {
+                delay
+            } else {
+                nil
+            }
         }
     }
 
@@ -29,7 +33,9 @@ struct BackoffTests {
                 var backoff = Backoff(policy: ReconnectionPolicy())
                 var delay = Duration.zero
                 for _ in 0..<failures {
-                    if case .wait(_, let next) = backoff.ended(.transportClose, now: .zero, random: .random(in: 0..<1, using: &generator)) {
+                    if case .wait(_, let next) = backoff.ended(
+                        .transportClose, now: .zero, random: .random(in: 0..<1, using: &generator))
+                    {
                         delay = next
                     }
                 }
@@ -68,7 +74,8 @@ struct BackoffTests {
     @Test(
         "comes after losses, not after decisions",
         arguments: [
-            (DisconnectReason.serverDisconnect, false), (.clientDisconnect, false), (.pingTimeout, true), (.transportClose, true),
+            (DisconnectReason.serverDisconnect, false), (.clientDisconnect, false), (.pingTimeout, true),
+            (.transportClose, true),
             (.transportError("x"), true), (.parseError("x"), true), (.refused("x"), false), (.attemptsExhausted, false),
         ])
     func reasons(reason: DisconnectReason, retries: Bool) {
@@ -77,7 +84,8 @@ struct BackoffTests {
         #expect(backoff.ended(reason, now: .zero, random: 0) == expected)
     }
 
-    @Test("comes after decisions where the policy says so", arguments: [DisconnectReason.serverDisconnect, .refused("x")])
+    @Test(
+        "comes after decisions where the policy says so", arguments: [DisconnectReason.serverDisconnect, .refused("x")])
     func willing(reason: DisconnectReason) {
         var backoff = Backoff(policy: ReconnectionPolicy(retriesAfterRefusal: true, retriesAfterServerDisconnect: true))
         #expect(backoff.ended(reason, now: .zero, random: 0) == .wait(attempt: 1, delay: .seconds(1)))

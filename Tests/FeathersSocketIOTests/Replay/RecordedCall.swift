@@ -10,7 +10,9 @@ struct RecordedCall: Sendable {
 
     /// - Parameter text: a packet as it was sent, Engine.IO's type included; nil for any other than an event.
     init?(_ text: String) {
-        guard text.hasPrefix("42"), let packet = try? SocketPacketParser.parse(String(text.dropFirst())).packet else { return nil }
+        guard text.hasPrefix("42"), let packet = try? SocketPacketParser.parse(String(text.dropFirst())).packet else {
+            return nil
+        }
         (self.packet, self.text) = (packet, text)
     }
 

@@ -15,7 +15,8 @@ enum RecordedEntry: Sendable {
     case receivedClose(socket: Int, code: UInt16)
     case sentClose(socket: Int)
     case webSocketEnd(socket: Int, byServer: Bool)
-    case httpRequest(number: Int, method: String, target: String, headers: [(name: String, value: String)], body: String?)
+    case httpRequest(
+        number: Int, method: String, target: String, headers: [(name: String, value: String)], body: String?)
     case httpResponse(number: Int, status: Int, body: Text)
     /// The client dropped the request, or what came was no WebSocket.
     case other(kind: String)
@@ -29,7 +30,8 @@ enum RecordedEntry: Sendable {
         switch (json["kind"]?.string ?? "", json["type"]?.string ?? "") {
         case ("ws-handshake-request", _) where line.count == 3:
             self = .webSocketRequest(socket: socket, target: line[1], headers: headers)
-        case ("ws-handshake-response", _): self = .webSocketResponse(socket: socket, status: line.dropFirst().first ?? "")
+        case ("ws-handshake-response", _):
+            self = .webSocketResponse(socket: socket, status: line.dropFirst().first ?? "")
         case ("frame", "text"), ("frame", "binary"):
             let text = Self.whole(json["text"], bytes: json["bytes"])
             self = isSent ? .sent(socket: socket, text) : .received(socket: socket, text)
@@ -53,7 +55,8 @@ enum RecordedEntry: Sendable {
     /// What stands for the missing middle of a text that was clipped.
     static let clippingMark = " …CLIPPED… "
 
-    /// The text; one that was clipped in its middle is rebuilt to its length. Nil if there is no text, or none that can be rebuilt.
+    /// The text; one that was clipped in its middle is rebuilt to its length. Nil if there is no text, or none that can
+    /// be rebuilt.
     private static func whole(_ text: JSONValue?, bytes: JSONValue?) -> String? {
         guard let text = text?.string, !text.hasPrefix("base64:") else { return nil }
         guard let mark = text.range(of: clippingMark) else { return text }

@@ -21,7 +21,9 @@ struct RecordedSocketCase: Sendable, CustomTestStringConvertible {
     var isRaw: Bool { call.contains("rawWs(") || call.contains("raw(") || group == "raw" }
 
     init(_ json: JSONValue, file: String) throws(SocketReplayFailure) {
-        guard let group = json["group"]?.string, let name = json["name"]?.string else { throw SocketReplayFailure("A case without a name") }
+        guard let group = json["group"]?.string, let name = json["name"]?.string else {
+            throw SocketReplayFailure("A case without a name")
+        }
         (self.file, self.group, self.name) = (file, group, name)
         call = json["call"]?.string ?? ""
         isClipped = (json["wire"]?.array ?? []).contains { entry in

@@ -45,7 +45,8 @@ final class ReplayNetwork: HTTPClient {
             if packets.count > 16 { state.violations.append("\(packets.count) packets in one body") }
             if body.count > 1_000_000, packets.count > 1 { state.violations.append("a body beyond maxPayload") }
         }
-        // A server answers the poll that waits before it answers the close. Without a poll, the client would be gone before it sends the recorded one.
+        // A server answers the poll that waits before it answers the close. Without a poll, the client would be gone
+        // before it sends the recorded one.
         if packets.contains([UInt8(ascii: "1")]) { try await polls.peek() }
         for packet in packets { posted.put(String(decoding: packet, as: UTF8.self)) }
         return HTTPResponse(status: 200, body: Array("ok".utf8), url: request.url)

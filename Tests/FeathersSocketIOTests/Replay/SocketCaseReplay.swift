@@ -32,7 +32,8 @@ struct SocketCaseReplay {
     ) async -> SocketCaseReplay {
         do {
             return try await clock.run(
-                atMost: limit, orThrow: SocketReplayFailure("The client sent nothing more, or heard nothing more, within \(limit)")
+                atMost: limit,
+                orThrow: SocketReplayFailure("The client sent nothing more, or heard nothing more, within \(limit)")
             ) {
                 var replay = SocketCaseReplay(recordedCase)
                 await replay.run()
@@ -129,7 +130,8 @@ struct SocketCaseReplay {
     }
 
     private mutating func request(
-        _ number: Int, _ method: String, _ target: String, _ headers: [(name: String, value: String)], _ body: String?, at index: Int
+        _ number: Int, _ method: String, _ target: String, _ headers: [(name: String, value: String)], _ body: String?,
+        at index: Int
     ) async throws {
         targets[number] = target
         guard let sid = Self.sid(of: target) else {
@@ -146,7 +148,9 @@ struct SocketCaseReplay {
         // What follows found the recorded poll under way.
         if method == "GET" { try await client.network.polls.peek() }
         guard method == "POST", let body else { return }
-        for packet in body.split(separator: "\u{1E}") where !isOver { try await expect(String(packet), from: client, posted: true) }
+        for packet in body.split(separator: "\u{1E}") where !isOver {
+            try await expect(String(packet), from: client, posted: true)
+        }
     }
 
     /// The client of a session, opened in an earlier case where this one did not open it.
@@ -190,7 +194,9 @@ struct SocketCaseReplay {
     }
 
     private static func sid(of target: String) -> String? {
-        target.split(separator: "?").last?.split(separator: "&").first { $0.hasPrefix("sid=") }.map { String($0.dropFirst(4)) }
+        target.split(separator: "?").last?.split(separator: "&").first { $0.hasPrefix("sid=") }.map {
+            String($0.dropFirst(4))
+        }
     }
 
     // Packets.
@@ -232,7 +238,8 @@ struct SocketCaseReplay {
 
     /// The server's packet with our acknowledgement id in place of the recording's.
     private func translated(_ text: String, for client: ReplayClient) throws -> String {
-        guard text.hasPrefix("43"), let packet = try? SocketPacketParser.parse(String(text.dropFirst())).packet, let id = packet.id,
+        guard text.hasPrefix("43"), let packet = try? SocketPacketParser.parse(String(text.dropFirst())).packet,
+            let id = packet.id,
             let ours = client.ourID(of: id)
         else { return text }
         return "43\(ours)\(text.drop { $0 != "[" })"
@@ -241,11 +248,14 @@ struct SocketCaseReplay {
     /// Compares what our transport made of the server's packets.
     private mutating func check(_ packets: [String], for client: ReplayClient) async throws {
         for text in packets {
-            guard text.hasPrefix("4"), let packet = try? SocketPacketParser.parse(String(text.dropFirst())).packet else { continue }
+            guard text.hasPrefix("4"), let packet = try? SocketPacketParser.parse(String(text.dropFirst())).packet
+            else { continue }
             let arguments = packet.data?.array ?? []
             switch packet.kind {
             case .event:
-                guard let expected = ServiceEvent(name: arguments.first?.string ?? "", arguments: arguments) else { continue }
+                guard let expected = ServiceEvent(name: arguments.first?.string ?? "", arguments: arguments) else {
+                    continue
+                }
                 let event = try await client.events.next()
                 if event != expected { note(.event, "\(expected)", "\(event)") }
             case .ack:
@@ -259,12 +269,15 @@ struct SocketCaseReplay {
     private mutating func compareResult(_ arguments: [JSONValue], with result: Result<JSONValue, any Error>) {
         switch result {
         case .success(let value):
-            if !arguments[0].isNull || value != arguments.dropFirst().first ?? .null { note(.result, "\(arguments)", "\(value)") }
+            if !arguments[0].isNull || value != arguments.dropFirst().first ?? .null {
+                note(.result, "\(arguments)", "\(value)")
+            }
         case .failure(let error as FeathersError):
             let wire = arguments[0]
             let isSame =
                 wire.string == error.message
-                || (wire["message"]?.string == error.message && (wire["code"] == nil || wire["code"]?.integer == Int64(error.code.rawValue))
+                || (wire["message"]?.string == error.message
+                    && (wire["code"] == nil || wire["code"]?.integer == Int64(error.code.rawValue))
                     && (wire["data"] == nil || wire["data"] == error.data) && wire["errors"] == error.errors
                     && (wire["name"] == nil || wire["name"]?.string == error.name))
             if !isSame { note(.result, "\(arguments)", "\(error)") }
@@ -296,8 +309,11 @@ struct SocketCaseReplay {
         for entry in recordedCase.wire {
             switch entry {
             case .received(_, let text?):
-                if case .message(let message) = try EnginePacket(decoding: text) { _ = try SocketPacketParser.parse(message) }
-            case .httpResponse(_, 200, let body?) where body != "ok" && body.first.map({ "0123456".contains($0) }) == true:
+                if case .message(let message) = try EnginePacket(decoding: text) {
+                    _ = try SocketPacketParser.parse(message)
+                }
+            case .httpResponse(_, 200, let body?)
+            where body != "ok" && body.first.map({ "0123456".contains($0) }) == true:
                 for packet in try EnginePayload.packets(in: Array(body.utf8)) {
                     if case .message(let message) = packet { _ = try SocketPacketParser.parse(message) }
                 }

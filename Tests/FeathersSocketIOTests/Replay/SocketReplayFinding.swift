@@ -42,17 +42,26 @@ struct SocketDeliberateDifference: Sendable {
 
     /// The table: every finding is covered by a row or fails the test.
     static let table: [SocketDeliberateDifference] = [
-        .init(reason: "Raw cases are scripts that send what no client would: what the server says is read, nothing is compared") {
+        .init(
+            reason:
+                "Raw cases are scripts that send what no client would: what the server says is read, nothing is compared"
+        ) {
             $0.aspect == .scripted && $0.recordedCase.isRaw
         },
-        .init(reason: "permessage-deflate was negotiated: the recording holds compressed bytes, and we do not offer compression") {
+        .init(
+            reason:
+                "permessage-deflate was negotiated: the recording holds compressed bytes, and we do not offer compression"
+        ) {
             $0.aspect == .unreadable && $0.recordedCase.name.contains("deflate")
         },
-        .init(reason: "The recording was clipped, and what is missing cannot be rebuilt: there are no words for this case") {
+        .init(
+            reason: "The recording was clipped, and what is missing cannot be rebuilt: there are no words for this case"
+        ) {
             $0.aspect == .unreadable && $0.recordedCase.isClipped
         },
         .init(
-            reason: "A session that moves from polling to a WebSocket is not replayed, because this client stays on the transport it opened"
+            reason:
+                "A session that moves from polling to a WebSocket is not replayed, because this client stays on the transport it opened"
         ) {
             $0.aspect == .otherTransport && $0.recordedCase.group == "upgrade"
         },
@@ -66,15 +75,18 @@ struct SocketDeliberateDifference: Sendable {
             $0.aspect == .noCounterpart && $0.recordedCase.group == "id"
         },
         .init(
-            reason: "The test emitted an event of its own making, which no service call sends (arguments missing, too many, of other kinds)"
+            reason:
+                "The test emitted an event of its own making, which no service call sends (arguments missing, too many, of other kinds)"
         ) {
             $0.aspect == .noCounterpart && $0.recordedCase.group == "raw-socket"
         },
         .init(reason: "An event sent without asking for an answer: a service call always asks") {
             $0.aspect == .noAnswerWanted
         },
-        .init(reason: "A message larger than the server accepts is refused before it is sent; JavaScript sends it and loses the connection")
-        {
+        .init(
+            reason:
+                "A message larger than the server accepts is refused before it is sent; JavaScript sends it and loses the connection"
+        ) {
             $0.aspect == .refused && $0.recorded.utf8.count > 1_000_000
         },
         .init(reason: "The cache-buster t is left out: answers to polls say that they may not be cached") {

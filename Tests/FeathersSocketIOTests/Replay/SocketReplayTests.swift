@@ -25,7 +25,9 @@ struct SocketReplayTests {
         for recordedCase in cases {
             let replay = await SocketCaseReplay.of(recordedCase)
             compared += replay.compared
-            if replay.compared == 0, replay.findings.isEmpty, recordedCase.wire.contains(where: Self.isSent) { withoutComparison += 1 }
+            if replay.compared == 0, replay.findings.isEmpty, recordedCase.wire.contains(where: Self.isSent) {
+                withoutComparison += 1
+            }
             for finding in replay.findings {
                 if let row = SocketDeliberateDifference.table.first(where: { $0.covers(finding) }) {
                     counts[row.reason, default: 0] += 1
@@ -45,7 +47,10 @@ struct SocketReplayTests {
     @Test("has no words where it was clipped and cannot be rebuilt, and says so")
     func clipped() async throws {
         let recordedCase = try Self.made(of: [
-            ["kind": "frame", "ws": 1, "dir": "c2s", "type": "text", "bytes": 300, "text": #"420["create","big",{"a": …CLIPPED… },{}]"#]
+            [
+                "kind": "frame", "ws": 1, "dir": "c2s", "type": "text", "bytes": 300,
+                "text": #"420["create","big",{"a": …CLIPPED… },{}]"#,
+            ]
         ])
         let findings = await SocketCaseReplay.of(recordedCase).findings
         #expect(findings.map(\.recorded) == ["no words for this case"])
@@ -54,7 +59,9 @@ struct SocketReplayTests {
 
     @Test("is given up after a while where it goes on otherwise than recorded")
     func limited() async throws {
-        let recordedCase = try Self.made(of: [["kind": "frame", "ws": 1, "dir": "c2s", "type": "text", "text": "9never"]])
+        let recordedCase = try Self.made(of: [
+            ["kind": "frame", "ws": 1, "dir": "c2s", "type": "text", "text": "9never"]
+        ])
         let clock = ManualClock()
         async let replay = SocketCaseReplay.of(recordedCase, within: .seconds(60), on: RelativeClock(clock))
         try await clock.waitForSleepers(1)

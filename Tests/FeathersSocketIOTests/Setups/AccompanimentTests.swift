@@ -20,7 +20,9 @@ struct AccompanimentTests {
                     journal.put("answered \(result?.result ?? .null)")
                     try? await Promise<Void>().value()
                     journal.put("cancelled \(Task.isCancelled)")
-                    let error = await scene.failure { try await send(ServiceRequest(path: "m", method: .get, id: 8)).result }
+                    let error = await scene.failure {
+                        try await send(ServiceRequest(path: "m", method: .get, id: 8)).result
+                    }
                     journal.put("refused \(error == nil)")
                 }))
         let running = Task { try await scene.transport.run() }

@@ -26,7 +26,8 @@ struct PreparationTests {
         await scene.start { try await scene.get(id) }
     }
 
-    @Test("is on the wire before every call that waits, and before those made meanwhile; only then the connection stands")
+    @Test(
+        "is on the wire before every call that waits, and before those made meanwhile; only then the connection stands")
     func order() async throws {
         let scene = try Scene()
         let results = Mailbox<Result<JSONValue, FeathersError>>()
@@ -70,7 +71,9 @@ struct PreparationTests {
         await scene.transport.disconnect()
     }
 
-    @Test("is done again on the next connection, recovered or not, and events need not wait for it", arguments: [true, false])
+    @Test(
+        "is done again on the next connection, recovered or not, and events need not wait for it",
+        arguments: [true, false])
     func again(recovers: Bool) async throws {
         let scene = try Scene { $0.recoversState = recovers }
         scene.transport.use(connectionSetup: loggingIn(Mailbox()))

@@ -26,10 +26,14 @@ struct SessionLaneTests {
     private func signIn(_ data: JSONValue, _ scene: Scene, timeout: Duration? = nil) async throws -> JSONValue {
         var params = Params(timeout: timeout)
         params.concernsConnection = true
-        return try await scene.transport.send(ServiceRequest(path: "authentication", method: .create, data: data, params: params)).result
+        return try await scene.transport.send(
+            ServiceRequest(path: "authentication", method: .create, data: data, params: params)
+        ).result
     }
 
-    @Test("go out while the connection is prepared, ahead of calls that were made before; those wait until it is prepared")
+    @Test(
+        "go out while the connection is prepared, ahead of calls that were made before; those wait until it is prepared"
+    )
     func order() async throws {
         let release = Promise<Void>()
         let (scene, begun) = try preparing(release)
@@ -153,7 +157,8 @@ struct SessionLaneTests {
         try await socket.accept(maxPayload: 100)
         #expect(await scene.failure { try await waiting.value }?.code == 413)
         try await begun.value()
-        #expect(await scene.failure { try await signIn(.string(String(repeating: "x", count: 200)), scene) }?.code == 413)
+        #expect(
+            await scene.failure { try await signIn(.string(String(repeating: "x", count: 200)), scene) }?.code == 413)
         release.resolve(())
         try await connecting
         await scene.transport.disconnect()

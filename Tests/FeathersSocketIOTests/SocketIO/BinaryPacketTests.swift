@@ -24,7 +24,9 @@ struct BinaryPacketTests {
         #expect(try decoder.received(#"2["a",{"_placeholder":true,"num":0}]"#)?.data == ["a", placeholder(0)])
     }
 
-    @Test("are refused where a placeholder names no attachment", arguments: ["-1", "1", "null", #""0""#, "0.5", "99999999999999999999"])
+    @Test(
+        "are refused where a placeholder names no attachment",
+        arguments: ["-1", "1", "null", #""0""#, "0.5", "99999999999999999999"])
     func illegal(number: String) throws {
         var decoder = SocketPacketDecoder()
         _ = try decoder.received(#"51-["a",{"_placeholder":true,"num":\#(number)}]"#)
@@ -42,7 +44,9 @@ struct BinaryPacketTests {
     @Test("are limited in number and size")
     func limits() throws {
         var decoder = SocketPacketDecoder(limits: .init(attachments: 20, bytes: 100))
-        #expect(throws: SocketPacketError(.tooManyAttachments(limit: 20), at: 1)) { try decoder.received(#"521-["a"]"#) }
+        #expect(throws: SocketPacketError(.tooManyAttachments(limit: 20), at: 1)) {
+            try decoder.received(#"521-["a"]"#)
+        }
         _ = try decoder.received(#"520-["a"]"#)
         _ = try decoder.received(attachment: [UInt8](repeating: 0, count: 90))
         #expect(throws: SocketPacketError(.tooLarge(limit: 100))) { try decoder.received(attachment: [1, 2, 3]) }

@@ -22,7 +22,8 @@ struct PacketFuzzTests {
         #"4312[null,{"total":1,"data":[{"a":[1,2.5,-3e4,null,true]}]}]"#,
         #"452-/x,7["a",{"_placeholder":true,"num":1},{"_placeholder":true,"num":0}]"#,
         #"461-0[{"_placeholder":true,"num":0}]"#, "2", "3probe", "6", "1", "5",
-        #"0{"sid":"s","upgrades":["websocket"],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#, "bAQIDBA==",
+        #"0{"sid":"s","upgrades":["websocket"],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#,
+        "bAQIDBA==",
         "4a\u{1E}bAQIDBA==\u{1E}2",
     ].map { Array($0.utf8) }
 
@@ -32,7 +33,8 @@ struct PacketFuzzTests {
         var decoder = SocketPacketDecoder(limits: .init(attachments: 10, bytes: 1 << 20))
         var session = SocketSession()
         var engine = EngineSession(
-            handshake: EngineHandshake(sid: "s", pingInterval: .seconds(1), pingTimeout: .seconds(1), maxPayload: 100), now: .zero)
+            handshake: EngineHandshake(sid: "s", pingInterval: .seconds(1), pingTimeout: .seconds(1), maxPayload: 100),
+            now: .zero)
         var understood = 0
         for round in 0..<Self.rounds {
             if round % 16 == 0 { _ = session.engineOpened(auth: nil) }
@@ -67,7 +69,9 @@ struct PacketFuzzTests {
 
     private func frame(_ generator: inout SeededGenerator) -> [UInt8] {
         if Int.random(in: 0..<8, using: &generator) == 0 {
-            return (0..<Int.random(in: 0..<40, using: &generator)).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+            return (0..<Int.random(in: 0..<40, using: &generator)).map { _ in
+                UInt8.random(in: .min ... .max, using: &generator)
+            }
         }
         var frame = Self.seeds[Int.random(in: 0..<Self.seeds.count, using: &generator)]
         for _ in 0..<Int.random(in: 0..<4, using: &generator) {

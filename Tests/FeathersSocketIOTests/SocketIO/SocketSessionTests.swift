@@ -17,24 +17,31 @@ struct SocketSessionTests {
         var session = SocketSession(namespace: "/admin")
         #expect(session.engineOpened(auth: nil) == SocketPacket(.connect, namespace: "/admin"))
         #expect(session.engineOpened(auth: [:]) == SocketPacket(.connect, namespace: "/admin", data: [:]))
-        #expect(session.engineOpened(auth: ["token": "t"]) == SocketPacket(.connect, namespace: "/admin", data: ["token": "t"]))
+        #expect(
+            session.engineOpened(auth: ["token": "t"])
+                == SocketPacket(.connect, namespace: "/admin", data: ["token": "t"]))
         #expect(!session.isJoined)
         #expect(
-            session.received(SocketPacket(.connect, namespace: "/admin", data: ["sid": "s"])) == .connected(recovered: false, early: []))
+            session.received(SocketPacket(.connect, namespace: "/admin", data: ["sid": "s"]))
+                == .connected(recovered: false, early: []))
         #expect(session.isJoined)
     }
 
     @Test(
         "acts on what the server sends",
         arguments: [
-            (SocketPacket(.event, data: ["a created", 1]), SocketSession.Action.event(arguments: ["a created", 1], id: nil)),
+            (
+                SocketPacket(.event, data: ["a created", 1]),
+                SocketSession.Action.event(arguments: ["a created", 1], id: nil)
+            ),
             (SocketPacket(.event, id: 4, data: ["ask"]), .event(arguments: ["ask"], id: 4)),
             (SocketPacket(.ack, id: 4, data: [nil, 1]), .acknowledged(id: 4, arguments: [nil, 1])),
             (SocketPacket(.ack, data: []), .violated("an acknowledgement without an id")),
             (SocketPacket(.disconnect), .disconnectedByServer),
             (SocketPacket(.connectError, data: ["message": "no", "data": 1]), .refused(message: "no", data: 1)),
             (SocketPacket(.connectError, data: "no"), .refused(message: "no", data: nil)),
-            (SocketPacket(.connect, data: ["sid": "again"]), .nothing), (SocketPacket(.event, namespace: "/other", data: ["a"]), .nothing),
+            (SocketPacket(.connect, data: ["sid": "again"]), .nothing),
+            (SocketPacket(.event, namespace: "/other", data: ["a"]), .nothing),
         ])
     func received(packet: SocketPacket, action: SocketSession.Action) {
         var session = joined()
@@ -59,7 +66,9 @@ struct SocketSessionTests {
         var copy = session
         #expect(copy.received(event) == .violated("too many events before the response to CONNECT"))
         let expected = [SocketPacket](repeating: event, count: SocketSession.maximumEarlyEvents)
-        #expect(session.received(SocketPacket(.connect, data: ["sid": "s"])) == .connected(recovered: false, early: expected))
+        #expect(
+            session.received(SocketPacket(.connect, data: ["sid": "s"]))
+                == .connected(recovered: false, early: expected))
     }
 
     @Test("keeps no more than 4 MiB of events that come before the answer to CONNECT")
@@ -78,7 +87,9 @@ struct SocketSessionTests {
         _ = session.engineOpened(auth: nil)
         event.size = SocketSession.maximumEarlyBytes
         #expect(session.received(event) == .nothing)
-        #expect(session.received(SocketPacket(.connect, data: ["sid": "s"])) == .connected(recovered: false, early: [event]))
+        #expect(
+            session.received(SocketPacket(.connect, data: ["sid": "s"])) == .connected(recovered: false, early: [event])
+        )
     }
 
     @Test("recovers with its id and the last offset")
@@ -90,7 +101,9 @@ struct SocketSessionTests {
         #expect(session.received(SocketPacket(.event, data: ["late"])) == .nothing)
         let connect = session.engineOpened(auth: ["token": "t"])
         #expect(connect.data.map { "\($0)" } == #"{"pid":"p","offset":"offset1","token":"t"}"#)
-        #expect(session.received(SocketPacket(.connect, data: ["sid": "s", "pid": "p"])) == .connected(recovered: true, early: []))
+        #expect(
+            session.received(SocketPacket(.connect, data: ["sid": "s", "pid": "p"]))
+                == .connected(recovered: true, early: []))
     }
 
     @Test("knows when a session was not recovered")
@@ -99,7 +112,9 @@ struct SocketSessionTests {
         _ = session.received(SocketPacket(.event, data: ["e", "offset"]))
         session.engineClosed()
         _ = session.engineOpened(auth: nil)
-        #expect(session.received(SocketPacket(.connect, data: ["sid": "s2", "pid": "p2"])) == .connected(recovered: false, early: []))
+        #expect(
+            session.received(SocketPacket(.connect, data: ["sid": "s2", "pid": "p2"]))
+                == .connected(recovered: false, early: []))
         session.engineClosed()
         #expect(session.engineOpened(auth: nil).data == ["pid": "p2"])
     }

@@ -10,8 +10,14 @@ import Testing
 struct CallTests {
     static let requests: [(ServiceRequest, String)] = [
         (ServiceRequest(path: "messages", method: .find), #"420["find","messages",{}]"#),
-        (ServiceRequest(path: "messages", method: .get, id: 1, params: Params(query: ["a": 1])), #"420["get","messages",1,{"a":1}]"#),
-        (ServiceRequest(path: "messages", method: .create, data: ["text": "ü"]), #"420["create","messages",{"text":"ü"},{}]"#),
+        (
+            ServiceRequest(path: "messages", method: .get, id: 1, params: Params(query: ["a": 1])),
+            #"420["get","messages",1,{"a":1}]"#
+        ),
+        (
+            ServiceRequest(path: "messages", method: .create, data: ["text": "ü"]),
+            #"420["create","messages",{"text":"ü"},{}]"#
+        ),
         (ServiceRequest(path: "messages", method: .create), #"420["create","messages",null,{}]"#),
         (ServiceRequest(path: "messages", method: .update, id: "a", data: [:]), #"420["update","messages","a",{},{}]"#),
         (
@@ -19,7 +25,10 @@ struct CallTests {
             #"420["patch","messages",null,{},{"z":1}]"#
         ),
         (ServiceRequest(path: "messages", method: .remove), #"420["remove","messages",null,{}]"#),
-        (ServiceRequest(path: "messages", method: "archive", data: ["id": 1]), #"420["archive","messages",{"id":1},{}]"#),
+        (
+            ServiceRequest(path: "messages", method: "archive", data: ["id": 1]),
+            #"420["archive","messages",{"id":1},{}]"#
+        ),
         (
             ServiceRequest(path: "teams/:id/members/:id", method: .find, params: Params(route: ["id": "p q/ü"])),
             #"420["find","teams/p%20q%2F%C3%BC/members/p%20q%2F%C3%BC",{}]"#
@@ -69,7 +78,8 @@ struct CallTests {
     @Test(
         "end with what the acknowledgement says",
         arguments: [
-            ("[]", JSONValue.null), ("[null]", .null), ("[null,null]", .null), ("[null,0]", 0), ("[0,1]", 1), (#"["",2]"#, 2),
+            ("[]", JSONValue.null), ("[null]", .null), ("[null,null]", .null), ("[null,0]", 0), ("[0,1]", 1),
+            (#"["",2]"#, 2),
             ("[false,3]", 3),
         ])
     func results(ack: String, result: JSONValue) async throws {
@@ -84,7 +94,10 @@ struct CallTests {
     @Test(
         "end with the server's errors",
         arguments: [
-            (#"[{"name":"NotFound","message":"gone","code":404,"className":"not-found","data":{"a":1}}]"#, 404, "NotFound", "gone"),
+            (
+                #"[{"name":"NotFound","message":"gone","code":404,"className":"not-found","data":{"a":1}}]"#, 404,
+                "NotFound", "gone"
+            ),
             (#"[{"message":"plain"}]"#, 500, "Error", "plain"), (#"["thrown"]"#, 500, "Error", "thrown"),
             (#"[{"name":"X","code":418,"message":"t"}]"#, 418, "X", "t"),
         ])
@@ -94,7 +107,9 @@ struct CallTests {
             _ = try await socket.sent.next()
             socket.deliver("430" + ack)
             let error = await call
-            #expect(error?.code.rawValue == code && error?.name == name && error?.message == message && error?.execution == .answered)
+            #expect(
+                error?.code.rawValue == code && error?.name == name && error?.message == message
+                    && error?.execution == .answered)
         }
     }
 

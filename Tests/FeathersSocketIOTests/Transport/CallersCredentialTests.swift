@@ -14,7 +14,8 @@ struct CallersCredentialTests {
     func refused(field: String) async throws {
         try await Scene().connected { scene, socket async throws in
             let request = ServiceRequest(
-                path: "secured", method: "archive", data: [:], params: Params(headers: [field: "s3cret", "traceparent": "1"]))
+                path: "secured", method: "archive", data: [:],
+                params: Params(headers: [field: "s3cret", "traceparent": "1"]))
             let error = await scene.failure { try await scene.transport.send(request).result }
             #expect(error?.code == .badRequest && error?.execution == .neverSent)
             #expect(
@@ -62,7 +63,9 @@ struct CallersCredentialTests {
             #expect(try await socket.sent.next() == #"420["get","m",1,{}]"#)
             socket.deliver(#"430[null,"ok"]"#)
             #expect(try await result == "ok")
-            let error = await scene.failure { try await app.service("m").get(1, params: Params(headers: ["Authorization": "1"])) }
+            let error = await scene.failure {
+                try await app.service("m").get(1, params: Params(headers: ["Authorization": "1"]))
+            }
             #expect(error?.code == .badRequest)
         }
     }

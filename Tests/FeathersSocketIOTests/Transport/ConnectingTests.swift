@@ -94,7 +94,9 @@ struct ConnectingTests {
         _ = try await socket.sent.next()
         socket.deliver(#"44{"message":"jwt expired","data":{"name":"TokenExpiredError"}}"#)
         let error = await connecting
-        #expect(error?.code == .forbidden && error?.message == "jwt expired" && error?.data == ["name": "TokenExpiredError"])
+        #expect(
+            error?.code == .forbidden && error?.message == "jwt expired" && error?.data == ["name": "TokenExpiredError"]
+        )
         #expect(scene.transport.status == .closed(.refused("jwt expired")))
         #expect(try await socket.sent.next() == "close 1000")
     }
@@ -117,7 +119,9 @@ struct ConnectingTests {
         #expect(try await socket.sent.next() == "close 1000")
     }
 
-    @Test("is given up at its timeout, though opening took part of it and the server answers neither CONNECT nor the closing")
+    @Test(
+        "is given up at its timeout, though opening took part of it and the server answers neither CONNECT nor the closing"
+    )
     func silentServer() async throws {
         let scene = try Scene()
         async let connecting = scene.failure {
@@ -177,13 +181,21 @@ struct ConnectingTests {
     @Test("is given up if its payload or its headers take too long, and tried again", arguments: [true, false])
     func authTakesLong(isPayload: Bool) async throws {
         let scene = try Scene {
-            if isPayload { $0.auth = { try await Promise().value() } } else { $0.headers = { try await Promise().value() } }
+            if isPayload {
+                $0.auth = { try await Promise().value() }
+            } else {
+                $0.headers = { try await Promise().value() }
+            }
         }
         let running = Task { try await scene.transport.run() }
         try await scene.clock.waitForSleepers(1)
         scene.clock.advance(by: .seconds(20))
         await scene.status {
-            if case .waiting(1, _, .transportError(let reason)) = $0 { reason.contains("within 20.0 seconds") } else { false }
+            if case .waiting(1, _, .transportError(let reason)) = $0 {
+                reason.contains("within 20.0 seconds")
+            } else {
+                false
+            }
         }
         running.cancel()
         _ = try? await running.value

@@ -8,7 +8,8 @@ import Testing
 @Suite("Events over Socket.IO", .timeLimit(.minutes(10)))
 struct EventTests {
     static let names: [(String, String, String)] = [
-        ("messages created", "messages", "created"), ("teams/:teamId/members patched", "teams/:teamId/members", "patched"),
+        ("messages created", "messages", "created"),
+        ("teams/:teamId/members patched", "teams/:teamId/members", "patched"),
         ("/ removed", "", "removed"),
         ("a b typing", "a b", "typing"),
     ]
@@ -32,7 +33,9 @@ struct EventTests {
         }
     }
 
-    @Test("that are no service's go to whoever observes, else to the diagnostics", arguments: ["hello", " created", "messages ", " "])
+    @Test(
+        "that are no service's go to whoever observes, else to the diagnostics",
+        arguments: ["hello", " created", "messages ", " "])
     func unknown(name: String) async throws {
         try await Scene().connected { scene, socket async throws in
             socket.deliver(#"42["\#(name)",1]"#)

@@ -70,7 +70,9 @@ final class FakeWebSocket: WebSocketConnection {
     /// Opens the session and the namespace as a server does.
     /// - Returns: the client's CONNECT.
     @discardableResult
-    func accept(sid: String = "s", pid: String? = nil, maxPayload: Int = 1_000_000, silence: Int = 45_000) async throws -> String {
+    func accept(sid: String = "s", pid: String? = nil, maxPayload: Int = 1_000_000, silence: Int = 45_000) async throws
+        -> String
+    {
         open(maxPayload: maxPayload, silence: silence)
         let connect = try await sent.next()
         deliver(#"40{"sid":"\#(sid)"\#(pid.map { #","pid":"\#($0)""# } ?? "")}"#)
@@ -78,7 +80,8 @@ final class FakeWebSocket: WebSocketConnection {
     }
 
     func open(maxPayload: Int = 1_000_000, silence: Int = 45_000) {
-        deliver(#"0{"sid":"e","upgrades":[],"pingInterval":\#(silence - 1),"pingTimeout":1,"maxPayload":\#(maxPayload)}"#)
+        deliver(
+            #"0{"sid":"e","upgrades":[],"pingInterval":\#(silence - 1),"pingTimeout":1,"maxPayload":\#(maxPayload)}"#)
     }
 
     private func deliver(_ event: WebSocketEvent) {

@@ -40,7 +40,9 @@ struct LossTests {
     @Test("end at their deadline, never sent, even before that")
     func deadline() async throws {
         let scene = try Scene()
-        let call = await scene.start { await scene.failure { try await scene.get(1, Params(timeout: .milliseconds(500))) } }
+        let call = await scene.start {
+            await scene.failure { try await scene.get(1, Params(timeout: .milliseconds(500))) }
+        }
         try await scene.clock.waitForSleepers(2)
         scene.clock.advance(by: .milliseconds(500))
         let error = try await call.value

@@ -37,8 +37,10 @@ struct PacketFormTests {
             (#"42["messages created",null]"#, "messages", "created", nil), (#"42["/ created",1]"#, "", "created", 1),
             (#"42["a b c",{"d":"e f"}]"#, "a b", "c", ["d": "e f"]),
             (#"42["messages created",{"id":1},{"more":1}]"#, "messages", "created", ["id": 1]),
-            (#"42["messages cr\u0065ated",1]"#, "messages", "created", 1), (#"42[ "messages created" , 1 ]"#, "messages", "created", 1),
-            (#"42["Ümlaut created","ß"]"#, "Ümlaut", "created", "ß"), (#"42["messages created"]"#, "messages", "created", nil),
+            (#"42["messages cr\u0065ated",1]"#, "messages", "created", 1),
+            (#"42[ "messages created" , 1 ]"#, "messages", "created", 1),
+            (#"42["Ümlaut created","ß"]"#, "Ümlaut", "created", "ß"),
+            (#"42["messages created"]"#, "messages", "created", nil),
         ] as [(String, String, String, JSONValue)])
     func events(packet: String, path: String, name: String, data: JSONValue) async throws {
         try await Scene().connected { scene, socket async throws in
@@ -50,7 +52,8 @@ struct PacketFormTests {
     @Test(
         "end the connection if they are not JSON",
         arguments: [
-            #"42["messages created",{]"#, #"42["messages created",]"#, "42[\"a b\",\"\n\"]", "430[null,{}", "430[null,{}}]",
+            #"42["messages created",{]"#, #"42["messages created",]"#, "42[\"a b\",\"\n\"]", "430[null,{}",
+            "430[null,{}}]",
             "430[null,{},]",
             "430[null,{} 1]",
         ])

@@ -12,7 +12,8 @@ struct ReplacementTests {
     private func sendLogOut(_ scene: Scene) async throws -> JSONValue {
         var params = Params()
         (params.concernsConnection, params.endsConnection, params.isVolatile) = (true, true, true)
-        return try await scene.transport.send(ServiceRequest(path: "authentication", method: .remove, params: params)).result
+        return try await scene.transport.send(ServiceRequest(path: "authentication", method: .remove, params: params))
+            .result
     }
 
     @Test func `A retired connection carries only the log-out, and the next one opens without a delay`() async throws {

@@ -52,7 +52,8 @@ final class Scene: Sendable {
     }
 
     /// Starts a call and returns once it waits, for its answer or to be sent, or has ended.
-    func start<Result: Sendable>(_ call: @escaping @Sendable () async throws -> Result) async -> Task<Result, any Error> {
+    func start<Result: Sendable>(_ call: @escaping @Sendable () async throws -> Result) async -> Task<Result, any Error>
+    {
         await executor.start(call)
     }
 

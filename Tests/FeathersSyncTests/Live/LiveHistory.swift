@@ -49,16 +49,20 @@ struct LiveHistory {
     private mutating func change() async throws {
         let ids = try Page(json: await service.find(Params(query: .limit(5)))).compactMap { $0["id"]?.integer }
         let record: JSONValue = [
-            "kind": .string(["a", "b", "c"].randomElement(using: &random) ?? "a"), "rank": .integer(.random(in: 0...5, using: &random)),
+            "kind": .string(["a", "b", "c"].randomElement(using: &random) ?? "a"),
+            "rank": .integer(.random(in: 0...5, using: &random)),
         ]
-        guard let id = ids.randomElement(using: &random) else { return try await emit(.created, service.create(record, Params())) }
+        guard let id = ids.randomElement(using: &random) else {
+            return try await emit(.created, service.create(record, Params()))
+        }
         switch Int.random(in: 0..<8, using: &random) {
         case 0..<3: try await emit(.created, service.create(record, Params()))
         case 3: try await emit(.updated, service.update(.integer(id), with: record, Params()))
         case 4, 5: try await emit(.patched, service.patch(.integer(id), with: ["rank": record["rank"] ?? 0], Params()))
         case 6: try await emit(.removed, service.remove(.integer(id), Params()))
         default:
-            let patched = try await service.patch(nil, with: ["kind": record["kind"] ?? "a"], Params(query: ["rank": record["rank"] ?? 0]))
+            let patched = try await service.patch(
+                nil, with: ["kind": record["kind"] ?? "a"], Params(query: ["rank": record["rank"] ?? 0]))
             for record in patched.array ?? [] { emit(.patched, record) }
         }
     }

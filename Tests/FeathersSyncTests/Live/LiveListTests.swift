@@ -18,13 +18,17 @@ struct LiveListTests {
         #expect(Self.keys(LiveRows()) == [] && list.description == #"["0", "1", "2"]"#)
     }
 
-    @Test("A list has the elements of an array, by index, in loops, in slices and from its end", arguments: [0, 1, 24, 25, 1_000, 20_000])
+    @Test(
+        "A list has the elements of an array, by index, in loops, in slices and from its end",
+        arguments: [0, 1, 24, 25, 1_000, 20_000])
     func collection(count: Int) {
         let (list, array) = (Self.keys(Self.rows(count)), (0..<count).map { "\($0)" })
         #expect(list.count == count && Array(list) == array && list.indices.map { list[$0] } == array)
         #expect(list.first == array.first && list.last == array.last && list.reversed() == array.reversed())
         #expect(list.dropFirst(count / 3).prefix(30).elementsEqual(array.dropFirst(count / 3).prefix(30)))
-        #expect(list.map(\.count) == array.map(\.count) && list.firstIndex(of: "\(count / 2)") == array.firstIndex(of: "\(count / 2)"))
+        #expect(
+            list.map(\.count) == array.map(\.count)
+                && list.firstIndex(of: "\(count / 2)") == array.firstIndex(of: "\(count / 2)"))
     }
 
     @Test("A list keeps its elements while the rows change that it was made from")
@@ -48,7 +52,9 @@ struct LiveListTests {
     @Test("An element is decoded once, and the record itself if nothing is decoded")
     func elements() {
         let row = LiveRow(key: "1", record: ["text": "Hello"])
-        #expect(row.element(as: JSONValue.self) == ["text": "Hello"] && row.element(as: String.self) == nil && !row.isDecoded)
+        #expect(
+            row.element(as: JSONValue.self) == ["text": "Hello"] && row.element(as: String.self) == nil
+                && !row.isDecoded)
         row.decoded(as: "first")
         row.decoded(as: "second")
         #expect(row.isDecoded && row.element(as: String.self) == "first" && row.element(as: Int.self) == nil)

@@ -6,13 +6,18 @@ import Testing
 
 @Suite("A live query with operators of the server's, and its total", .timeLimit(.minutes(10)))
 struct LiveOperatorTests {
-    private static let like = QueryOperator("$like") { value, pattern in value?.string?.contains(pattern.string ?? "") ?? false }
+    private static let like = QueryOperator("$like") { value, pattern in
+        value?.string?.contains(pattern.string ?? "") ?? false
+    }
 
     /// A service that knows an operator, and how often it has been asked for a list.
-    private func service(_ texts: String..., pagination: Pagination? = nil) async throws -> (Service<JSONValue>, Locked<Int>) {
+    private func service(_ texts: String..., pagination: Pagination? = nil) async throws -> (
+        Service<JSONValue>, Locked<Int>
+    ) {
         let finds = Locked(0)
         let records = texts.enumerated().map { ["id": .integer(Int64($0 + 1)), "text": .string($1)] as JSONObject }
-        let memory = MemoryService(startID: 10, multi: .all, pagination: pagination, operators: [Self.like], records: records)
+        let memory = MemoryService(
+            startID: 10, multi: .all, pagination: pagination, operators: [Self.like], records: records)
         let app = FeathersApp()
         let service = try await app.use(memory, at: "messages")
         await service.use(hooks: Hooks(before: ["find": [{ _ in finds.withLock { $0 += 1 } }]]))
@@ -63,8 +68,10 @@ struct LiveOperatorTests {
 
     @Test("counts the whole result, and says when it cannot know")
     func total() async throws {
-        let (messages, _) = try await service("a", "b", "c", "d", "e", "f", "g", "h", pagination: Pagination(default: 10, max: 50))
-        var live = messages.live(.where("text", .notEquals("x")).sorted(by: "id").limit(2)).snapshots.makeAsyncIterator()
+        let (messages, _) = try await service(
+            "a", "b", "c", "d", "e", "f", "g", "h", pagination: Pagination(default: 10, max: 50))
+        var live = messages.live(.where("text", .notEquals("x")).sorted(by: "id").limit(2)).snapshots
+            .makeAsyncIterator()
         let first = try #require(await live.next())
         #expect(first.records.count == 2 && first.total == 8 && !first.isTotalEstimated)
         try await messages.create(["text": "i"])

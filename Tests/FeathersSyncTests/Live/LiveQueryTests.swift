@@ -18,7 +18,8 @@ struct LiveQueryTests {
         let records = texts.enumerated().map { index, text in
             ["id": .integer(Int64(index + 1)), "text": .string(text), "rank": .integer(Int64(index))] as JSONObject
         }
-        try await app.use(MemoryService(startID: 1, multi: .all, pagination: pagination, records: records), at: "messages")
+        try await app.use(
+            MemoryService(startID: 1, multi: .all, pagination: pagination, records: records), at: "messages")
         return app.service("messages", of: Message.self)
     }
 
@@ -93,7 +94,10 @@ struct LiveQueryTests {
         let messages = try await messages("a", "b", "c")
         var live = messages.live(.sorted(by: "text").selecting("text", "rank")).makeAsyncIterator()
         let first = try await live.next()
-        #expect(first == [Message(id: 1, text: "a"), Message(id: 2, text: "b", rank: 1), Message(id: 3, text: "c", rank: 2)])
+        #expect(
+            first == [
+                Message(id: 1, text: "a"), Message(id: 2, text: "b", rank: 1), Message(id: 3, text: "c", rank: 2),
+            ])
     }
 
     @Test("leaves out what cannot be decoded where the caller says so")
@@ -119,8 +123,12 @@ struct LiveQueryTests {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            let (id, text) = (try container.decode(Int.self, forKey: .id), try container.decode(String.self, forKey: .text))
-            if text == "bad" { throw DecodingError.dataCorruptedError(forKey: .text, in: container, debugDescription: "bad") }
+            let (id, text) = (
+                try container.decode(Int.self, forKey: .id), try container.decode(String.self, forKey: .text)
+            )
+            if text == "bad" {
+                throw DecodingError.dataCorruptedError(forKey: .text, in: container, debugDescription: "bad")
+            }
             (self.id, self.text) = (id, text)
             Self.decodings?.withLock { $0[id, default: 0] += 1 }
         }
@@ -153,7 +161,9 @@ struct LiveQueryTests {
         let (results, continuation) = AsyncStream.makeStream(of: [Int].self)
         let settling = SettlingExecutor()
         let reader = await settling.start {
-            for try await records in messages.live(.where("text", "a").sorted(by: "id")) { continuation.yield(records.map(\.id)) }
+            for try await records in messages.live(.where("text", "a").sorted(by: "id")) {
+                continuation.yield(records.map(\.id))
+            }
         }
         var result = results.makeAsyncIterator()
         #expect(await result.next() == Array(0..<count))

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("The rows of a live query")
 struct LiveRowsTests {
-    private static func row(_ number: Int) -> LiveRow { LiveRow(key: "\(number)", record: .integer(Int64(number)), place: number) }
+    private static func row(_ number: Int) -> LiveRow {
+        LiveRow(key: "\(number)", record: .integer(Int64(number)), place: number)
+    }
 
     /// Rows by letters; the place of a row is that of its letter.
     private static func rows(_ letters: String, like old: [LiveRow] = []) -> [LiveRow] {
@@ -16,8 +18,10 @@ struct LiveRowsTests {
     @Test(
         "Only the ranges that differ are changes",
         arguments: [
-            ("", "abc", 0, 3), ("abc", "", 3, 0), ("abc", "abxc", 0, 1), ("abc", "xabc", 0, 1), ("abc", "abcx", 0, 1), ("abc", "ac", 1, 0),
-            ("abc", "bc", 1, 0), ("abc", "ab", 1, 0), ("abc", "axc", 1, 1), ("abcd", "adbc", 3, 3), ("abcd", "dcba", 4, 4),
+            ("", "abc", 0, 3), ("abc", "", 3, 0), ("abc", "abxc", 0, 1), ("abc", "xabc", 0, 1), ("abc", "abcx", 0, 1),
+            ("abc", "ac", 1, 0),
+            ("abc", "bc", 1, 0), ("abc", "ab", 1, 0), ("abc", "axc", 1, 1), ("abcd", "adbc", 3, 3),
+            ("abcd", "dcba", 4, 4),
             ("abc", "abc", 0, 0),
         ])
     func ranges(first: String, second: String, old: Int, new: Int) {
@@ -26,7 +30,9 @@ struct LiveRowsTests {
         #expect(changes.map(\.old.count).reduce(0, +) == old && changes.map(\.new.count).reduce(0, +) == new)
     }
 
-    @Test("Random changes give what an array gives; copies keep what they had; and the changes lead from one to the other")
+    @Test(
+        "Random changes give what an array gives; copies keep what they had; and the changes lead from one to the other"
+    )
     func histories() {
         for seed in 0..<12 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)
@@ -86,7 +92,8 @@ struct LiveRowsTests {
         }
         #expect(rows.elementsEqual(expected) { $0 === $1 } && rows.indices.allSatisfy { rows[$0] === expected[$0] })
         while !expected.isEmpty {
-            let index = [expected.count - 1, 0, Int.random(in: expected.indices, using: &random)][expected.count / 1_000 % 3]
+            let index = [expected.count - 1, 0, Int.random(in: expected.indices, using: &random)][
+                expected.count / 1_000 % 3]
             expected.remove(at: index)
             rows.remove(at: index)
             guard expected.count % 250 == 0 else { continue }
@@ -111,7 +118,10 @@ struct LiveRowsTests {
         var rows = old
         rows.remove(at: 70_000)
         rows.insert(Self.row(100_000), at: 10)
-        #expect(rows.changes(since: old) == [.init(old: 10..<10, new: 10..<11), .init(old: 70_000..<70_001, new: 70_001..<70_001)])
+        #expect(
+            rows.changes(since: old) == [
+                .init(old: 10..<10, new: 10..<11), .init(old: 70_000..<70_001, new: 70_001..<70_001),
+            ])
     }
 
     @Test("A row at the front of a list that was fetched anew is the only change")
@@ -134,10 +144,14 @@ struct LiveRowsTests {
         #expect(rows.changes(since: old) == changes)
     }
 
-    @Test("Bisection finds the end of the rows that meet a condition", arguments: [0, 1, 23, 24, 25, 32, 33, 576, 577, 1000, 20_000])
+    @Test(
+        "Bisection finds the end of the rows that meet a condition",
+        arguments: [0, 1, 23, 24, 25, 32, 33, 576, 577, 1000, 20_000])
     func bisection(count: Int) {
         let rows = LiveRows((0..<count).map(Self.row))
-        for end in stride(from: 0, through: count, by: max(count / 50, 1)) { #expect(rows.partitionIndex { $0.place < end } == end) }
+        for end in stride(from: 0, through: count, by: max(count / 50, 1)) {
+            #expect(rows.partitionIndex { $0.place < end } == end)
+        }
         #expect(rows.partitionIndex { _ in true } == count)
     }
 

@@ -4,7 +4,8 @@ import Foundation
 
 @testable import FeathersSync
 
-/// A random history of a live query with queued writes: a server, others who change its records, events and answers that are late or lost, refusals.
+/// A random history of a live query with queued writes: a server, others who change its records, events and answers
+/// that are late or lost, refusals.
 ///
 /// Every change of a record gets a mark of its own, so that a row shows which changes it includes.
 struct LiveViewHistory {
@@ -85,7 +86,8 @@ struct LiveViewHistory {
 
     private mutating func data() -> JSONObject {
         [
-            "kind": .string(["a", "b"].randomElement(using: &random) ?? "a"), "rank": .integer(.random(in: 0...5, using: &random)),
+            "kind": .string(["a", "b"].randomElement(using: &random) ?? "a"),
+            "rank": .integer(.random(in: 0...5, using: &random)),
             "mark": .integer(nextMark()),
         ]
     }
@@ -98,18 +100,21 @@ struct LiveViewHistory {
     private mutating func queue() {
         let id = nextID()
         let provisional = pending.filter { $0.method == .create }.map { $0.provisionalKey() }
-        // A record that is being created here is known by its provisional id, as the outbox sees to, until the response has come.
+        // A record that is being created here is known by its provisional id, as the outbox sees to, until the response
+        // has come.
         let known =
             records.keys.filter { made[$0].map { !provisional.contains($0) } ?? true }.map { ServiceID($0) }
             + provisional.map { ServiceID($0) }
         let target = known.sorted { $0.description < $1.description }.randomElement(using: &random)
         var data = data()
-        let method: ServiceMethod = target == nil ? .create : [.create, .patch, .patch, .remove].randomElement(using: &random) ?? .patch
+        let method: ServiceMethod =
+            target == nil ? .create : [.create, .patch, .patch, .remove].randomElement(using: &random) ?? .patch
         if method == .patch, Bool.random(using: &random) { data["kind"] = nil }
         if method != .remove { own.insert(data["mark"]?.integer ?? 0) }
         let write = OutboxWrite(
             id: id, key: id, path: "records", method: method, recordID: method == .create ? nil : target,
-            data: method == .remove ? nil : .object(data), query: Query(), route: [:], date: Date(), identity: nil, lane: "")
+            data: method == .remove ? nil : .object(data), query: Query(), route: [:], date: Date(), identity: nil,
+            lane: "")
         number += 1
         pending.append(write)
         log.append("queued \(method) \(target?.description ?? write.provisionalKey()) \(data)")
@@ -129,7 +134,9 @@ struct LiveViewHistory {
     }
 
     private mutating func execute() {
-        guard let index = attempts.indices.filter({ attempts[$0].answer == nil }).randomElement(using: &random) else { return }
+        guard let index = attempts.indices.filter({ attempts[$0].answer == nil }).randomElement(using: &random) else {
+            return
+        }
         let write = attempts[index].write
         log.append("executed \(lane(of: write))")
         attempts[index].answer = Int.random(in: 0..<6, using: &random) == 0 ? .failure(Refused()) : change(write)
@@ -137,7 +144,9 @@ struct LiveViewHistory {
     }
 
     private mutating func answer() {
-        guard let index = attempts.indices.filter({ attempts[$0].answer != nil }).randomElement(using: &random) else { return }
+        guard let index = attempts.indices.filter({ attempts[$0].answer != nil }).randomElement(using: &random) else {
+            return
+        }
         let attempt = attempts.remove(at: index)
         pending.removeAll { $0.id == attempt.write.id }
         switch attempt.answer {
@@ -146,7 +155,8 @@ struct LiveViewHistory {
             view.apply(.executed(attempt.write.id, ServerResult(record, of: attempt.write, sentAs: RequestSender(nil))))
             guard attempt.write.method == .create, let id = record["id"].flatMap({ ServiceID($0) }) else { return }
             let provisional = ServiceID.string(attempt.write.provisionalKey())
-            for index in pending.indices where pending[index].method != .create && pending[index].recordID == provisional {
+            for index in pending.indices
+            where pending[index].method != .create && pending[index].recordID == provisional {
                 pending[index].recordID = id
                 view.apply(.changed(pending[index], nil))
             }
@@ -159,9 +169,11 @@ struct LiveViewHistory {
     private mutating func foreignChange() {
         let id = nextID()
         let target = records.keys.sorted().randomElement(using: &random)
-        let method: ServiceMethod = target == nil ? .create : [.create, .patch, .patch, .remove].randomElement(using: &random) ?? .patch
+        let method: ServiceMethod =
+            target == nil ? .create : [.create, .patch, .patch, .remove].randomElement(using: &random) ?? .patch
         let write = OutboxWrite(
-            id: id, key: id, path: "records", method: method, recordID: method == .create ? nil : target.map { ServiceID($0) },
+            id: id, key: id, path: "records", method: method,
+            recordID: method == .create ? nil : target.map { ServiceID($0) },
             data: .object(data()), query: Query(), route: [:], date: Date(), identity: nil, lane: "")
         log.append("foreign \(method) \(lane(of: write)) \(write.data ?? .null)")
         _ = change(write)
@@ -187,7 +199,8 @@ struct LiveViewHistory {
         records[id] = write.method == .remove ? nil : record
         takenCount += 1
         if let mark = data["mark"]?.integer { taken[mark] = takenCount }
-        events.append(ServiceEvent(path: "records", name: EventName(endOf: write.method) ?? .patched, data: .object(record)))
+        events.append(
+            ServiceEvent(path: "records", name: EventName(endOf: write.method) ?? .patched, data: .object(record)))
         return .success(.object(record))
     }
 

@@ -9,14 +9,17 @@ import Testing
 @Suite("The view of a live query", .timeLimit(.minutes(10)))
 struct LiveViewTests {
     static let queries: [Query<JSONValue>] = [
-        Query(), .where("kind", "a"), .sorted(by: "rank"), .where("rank", .greaterThan(2)).sorted(by: "rank", .descending),
+        Query(), .where("kind", "a"), .sorted(by: "rank"),
+        .where("rank", .greaterThan(2)).sorted(by: "rank", .descending),
         .sorted(by: "rank").limit(3), .limit(4), .where("kind", "b").sorted(by: "mark").limit(2),
         .sorted(by: "rank").skip(1), Query().skip(2), .sorted(by: "mark").skip(1).limit(3), ["$search": "a"],
         ["$search": "b", "$sort": ["rank": 1]], ["$search": "a", "$limit": 3],
     ]
     static let steps = Environment.count ?? 37_000
 
-    @Test("is the base with the pending writes at every step, never goes back, and is what find gives at rest", arguments: queries.indices)
+    @Test(
+        "is the base with the pending writes at every step, never goes back, and is what find gives at rest",
+        arguments: queries.indices)
     func histories(_ index: Int) async throws {
         let share = max(Self.steps / Self.queries.count / 60, 1)
         let first = Environment.seed ?? 0
@@ -24,7 +27,9 @@ struct LiveViewTests {
             await Task.yield()
             var history = try LiveViewHistory(Self.queries[index], seed: seed &* 7919 &+ UInt64(index))
             try history.play(steps: 60)
-            for violation in history.violations.prefix(1) { Issue.record("\(Self.queries[index]), seed \(seed): \(violation)") }
+            for violation in history.violations.prefix(1) {
+                Issue.record("\(Self.queries[index]), seed \(seed): \(violation)")
+            }
             if !history.violations.isEmpty { return }
         }
     }
@@ -36,7 +41,8 @@ struct LiveViewTests {
     ) -> OutboxWrite {
         let uuid = UUID()
         return OutboxWrite(
-            id: uuid, key: uuid, path: "records", method: method, recordID: id, data: data, query: Query(), route: [:], date: Date(),
+            id: uuid, key: uuid, path: "records", method: method, recordID: id, data: data, query: Query(), route: [:],
+            date: Date(),
             identity: user.map(Identity.init), lane: "")
     }
 
@@ -98,7 +104,8 @@ struct LiveViewTests {
         var view = LiveView(try LiveQueryPlan(.sorted(by: "rank"), id: "id"))
         view.replaceWrites([])
         func restore(_ write: OutboxWrite, _ record: JSONValue) {
-            view.restored(ExecutedWrite(write: write, result: ExecutedResult(result: record, identity: nil, date: Date())))
+            view.restored(
+                ExecutedWrite(write: write, result: ExecutedResult(result: record, identity: nil, date: Date())))
         }
         restore(Self.write(.create, nil, ["rank": 2]), ["id": 2, "rank": 2])
         restore(Self.write(.create, nil, ["rank": 3]), ["id": 3, "rank": 3])
@@ -129,7 +136,8 @@ struct LiveViewTests {
         for id in 1...3 as ClosedRange<Int64> {
             let record: JSONValue = ["id": .integer(id), "rank": .integer(id)]
             let write = Self.write(.patch, ServiceID(id), ["rank": .integer(id)])
-            view.restored(ExecutedWrite(write: write, result: ExecutedResult(result: record, identity: nil, date: Date())))
+            view.restored(
+                ExecutedWrite(write: write, result: ExecutedResult(result: record, identity: nil, date: Date())))
         }
         #expect(Self.ids(view) == ["1", "2", "3"] && view.hasContent && view.needsFetch)
         view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "rank": 1, "by": "others"]))
@@ -161,7 +169,8 @@ struct LiveViewTests {
         // Where only the server knows the place of the record, a fetch tells.
         if !view.needsFetch { #expect(view.visible.map(\.record) == [["id": 1, "rank": 1], ["id": 3, "rank": 4]]) }
         let began = view.fetchBegan()
-        try view.fetched(Page(data: [["id": 1, "rank": 1], ["id": 3, "rank": 4]]), asked: began.asked, at: began.tick)
+        try view.fetched(
+            Page(data: [["id": 1, "rank": 1], ["id": 3, "rank": 4]]), asked: began.asked, at: began.tick)
         #expect(view.visible.map(\.record) == [["id": 1, "rank": 1], ["id": 3, "rank": 4]])
         #expect(!view.needsFetch)
     }
@@ -178,7 +187,9 @@ struct LiveViewTests {
         view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 2, "rank": 9, "owner": "me"]))
         view.apply(.executed(write.id, Self.result(["id": 2, "rank": 2, "owner": "me"])))
         // Whether the removal came after the creation is for a fetch to decide.
-        #expect(view.needsFetch && view.visible.map(\.record) == [["id": 1, "rank": 1], ["id": 2, "rank": 2, "owner": "me"]])
+        #expect(
+            view.needsFetch
+                && view.visible.map(\.record) == [["id": 1, "rank": 1], ["id": 2, "rank": 2, "owner": "me"]])
     }
 
     @Test("fetches again when a decision is made about a write whose outcome is not known", arguments: [true, false])
@@ -217,7 +228,8 @@ struct LiveViewTests {
         let began = view.fetchBegan()
         #expect(began.asked == 3)
         try view.fetched(
-            Page(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2], ["id": 3, "rank": 3]], total: 9), asked: 3, at: began.tick)
+            Page(data: [["id": 1, "rank": 1], ["id": 2, "rank": 2], ["id": 3, "rank": 3]], total: 9), asked: 3,
+            at: began.tick)
         let (first, second) = (Self.write(.remove, 1), Self.write(.remove, 2))
         view.apply(.queued(first, number: 1))
         #expect(Self.ids(view) == ["2", "3"] && !view.needsFetch && view.total == 8)
@@ -264,7 +276,9 @@ struct LiveViewTests {
 
     @Test("applies no event to a result that was requested after it was delivered")
     func includedEvent() throws {
-        func patched(_ text: JSONValue) -> ServiceEvent { ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": text]) }
+        func patched(_ text: JSONValue) -> ServiceEvent {
+            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": text])
+        }
         var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
         let began = view.fetchBegan(after: 2)
         view.received(patched("b"), at: 1)
@@ -277,7 +291,9 @@ struct LiveViewTests {
         #expect(view.visible.map(\.record["text"]) == ["d"])
     }
 
-    @Test("never shows the first result of a repeated write again, which may be old", arguments: [true, false], [true, false])
+    @Test(
+        "never shows the first result of a repeated write again, which may be old", arguments: [true, false],
+        [true, false])
     func repeated(_ isCreation: Bool, _ isHeardLate: Bool) throws {
         var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
         let old: JSONValue = ["id": 2, "text": "b"]
@@ -327,9 +343,12 @@ struct LiveViewTests {
         "takes a user's result also after that user has signed in again; what was sent to others, or may have been, is left to a fetch",
         arguments: [("alice", "alice"), ("alice", "bob"), (nil, "alice"), (nil, nil)] as [(String?, String?)])
     func signIns(_ writer: String?, _ sentAs: String?) throws {
-        var state = LiveFeed.State(view: try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"], ["id": 2, "text": "b"]))
+        var state = LiveFeed.State(
+            view: try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"], ["id": 2, "text": "b"]))
         state.sender = RequestSender(Identity("alice"))
-        let (removal, creation) = (Self.write(.remove, 1, as: writer), Self.write(.create, nil, ["text": "c"], as: writer))
+        let (removal, creation) = (
+            Self.write(.remove, 1, as: writer), Self.write(.create, nil, ["text": "c"], as: writer)
+        )
         let results: [(OutboxWrite, JSONValue)] = [(removal, ["id": 1]), (creation, ["id": 3, "text": "theirs"])]
         for (number, (write, _)) in results.enumerated() {
             state.apply(.queued(write, number: number))
@@ -344,7 +363,9 @@ struct LiveViewTests {
         #expect(state.view.needsFetch != isOwn)
     }
 
-    @Test("ends showing a write whose result went to another user if the server has nothing to show to this one", arguments: [true, false])
+    @Test(
+        "ends showing a write whose result went to another user if the server has nothing to show to this one",
+        arguments: [true, false])
     func nothingToShow(_ isKnownBefore: Bool) throws {
         var state = LiveFeed.State(view: LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id")))
         state.sender = RequestSender(nil)
@@ -353,7 +374,9 @@ struct LiveViewTests {
         state.apply(.sending(write.id, isRepeated: false))
         if isKnownBefore { state.hasNothingToShow() } else { state.view.showsWithoutBase = true }
         #expect(state.view.visible.map(\.record["text"]) == ["c"])
-        state.apply(.executed(write.id, ServerResult(["id": 3, "text": "c"], of: write, sentAs: RequestSender(Identity("alice")))))
+        state.apply(
+            .executed(
+                write.id, ServerResult(["id": 3, "text": "c"], of: write, sentAs: RequestSender(Identity("alice")))))
         if !isKnownBefore { state.hasNothingToShow() }
         #expect(state.view.visible.isEmpty)
     }
@@ -364,7 +387,9 @@ struct LiveViewTests {
         state.sender = RequestSender(Identity("alice"))
         let write = Self.write(.patch, 1, ["text": "b"], as: "bob")
         #expect(!state.view.needsFetch)
-        state.apply(.executed(write.id, ServerResult(["id": 1, "text": "b"], of: write, sentAs: RequestSender(Identity("bob")))))
+        state.apply(
+            .executed(
+                write.id, ServerResult(["id": 1, "text": "b"], of: write, sentAs: RequestSender(Identity("bob")))))
         #expect(state.view.visible.map(\.record["text"]) == ["a"] && state.view.needsFetch)
     }
 
@@ -374,9 +399,11 @@ struct LiveViewTests {
         let write = Self.write(.patch, 1, ["text": "b"])
         view.apply(.queued(write, number: 1))
         view.apply(.sending(write.id, isRepeated: true))
-        let failure = OutboxFailure(write: write, reason: .rejected, error: FeathersError(.badRequest, "no"), mayHaveExecuted: false)
+        let failure = OutboxFailure(
+            write: write, reason: .rejected, error: FeathersError(.badRequest, "no"), mayHaveExecuted: false)
         view.apply(.changed(write, failure))
-        view.received(ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": "b", "other": true]), at: 1)
+        view.received(
+            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": "b", "other": true]), at: 1)
         #expect(view.known("1")?["other"] == true && !view.needsFetch)
     }
 

@@ -17,7 +17,9 @@ struct LongResultTests {
     func events() async throws {
         let count = 20_001
         let app = FeathersApp()
-        let records = (0..<count).map { ["id": .integer(Int64($0)), "text": .string("the text of record \($0)")] as JSONObject }
+        let records = (0..<count).map {
+            ["id": .integer(Int64($0)), "text": .string("the text of record \($0)")] as JSONObject
+        }
         try await app.use(MemoryService(multi: .all, records: records), at: "messages")
         let messages = app.service("messages", of: Message.self)
         var live = messages.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
@@ -34,10 +36,14 @@ struct LongResultTests {
         #expect(shorter.count == count - 1 && shorter[6].text == "changed" && shorter.last == fetched.last)
     }
 
-    @Test("leaves out what cannot be decoded anywhere in it where the caller says so, and throws otherwise", arguments: [true, false])
+    @Test(
+        "leaves out what cannot be decoded anywhere in it where the caller says so, and throws otherwise",
+        arguments: [true, false])
     func undecodable(isSkipped: Bool) async throws {
         let app = FeathersApp()
-        let records = (0..<1_000).map { ["id": .integer(Int64($0)), "text": $0 % 100 == 7 ? .null : "a text"] as JSONObject }
+        let records = (0..<1_000).map {
+            ["id": .integer(Int64($0)), "text": $0 % 100 == 7 ? .null : "a text"] as JSONObject
+        }
         try await app.use(MemoryService(multi: .all, records: records), at: "messages")
         let messages = app.service("messages", of: Message.self)
         var params = Params()
@@ -99,7 +105,9 @@ struct LongResultTests {
         }
         let (first, long) = try await opened()
         try await withFeathersApp(first) { _ in
-            for try await snapshot in long.live(.sorted(by: "id")).snapshots where snapshot.records.count == 1_000 { break }
+            for try await snapshot in long.live(.sorted(by: "id")).snapshots where snapshot.records.count == 1_000 {
+                break
+            }
         }
         await first.outbox?.close()
 

@@ -7,11 +7,13 @@ import Testing
 
 extension LiveViewTests {
     @Test(
-        "leaves it to a fetch which of two overlapping writes was executed last", arguments: [.removed, .patched] as [EventName],
+        "leaves it to a fetch which of two overlapping writes was executed last",
+        arguments: [.removed, .patched] as [EventName],
         [false, true])
     func overlapping(name: EventName, isFetching: Bool) throws {
         func event(_ name: EventName, _ text: JSONValue, sentAt: Int, receivedAt: Int) -> ServiceEvent {
-            ServiceEvent(path: "records", name: name, data: ["id": 1, "text": text], sentAt: sentAt, receivedAt: receivedAt)
+            ServiceEvent(
+                path: "records", name: name, data: ["id": 1, "text": text], sentAt: sentAt, receivedAt: receivedAt)
         }
         var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
         let shown: [JSONValue] = name == .removed ? [] : ["b"]
@@ -36,7 +38,8 @@ extension LiveViewTests {
     @Test("expects no other event of a queued write whose event was overtaken", arguments: [true, false])
     func overtakenEcho(isHeardFirst: Bool) throws {
         func patched(_ text: JSONValue, sentAt: Int, receivedAt: Int) -> ServiceEvent {
-            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": text], sentAt: sentAt, receivedAt: receivedAt)
+            ServiceEvent(
+                path: "records", name: .patched, data: ["id": 1, "text": text], sentAt: sentAt, receivedAt: receivedAt)
         }
         var view = try Self.view(.sorted(by: "id"), ["id": 1, "text": "a"])
         let write = Self.write(.patch, 1, ["text": "b"])
@@ -56,7 +59,9 @@ extension LiveViewTests {
 
     @Test("keeps showing a record with a queued write when an earlier write or an event takes it out of the result")
     func outside() throws {
-        func event(_ name: EventName, _ record: JSONValue) -> ServiceEvent { ServiceEvent(path: "records", name: name, data: record) }
+        func event(_ name: EventName, _ record: JSONValue) -> ServiceEvent {
+            ServiceEvent(path: "records", name: name, data: record)
+        }
         var view = try Self.view(["kind": "a"])
         let create = Self.write(.create, nil, ["kind": "b"])
         let patch = Self.write(.patch, ServiceID(create.provisionalKey()), ["kind": "a"])
@@ -156,7 +161,8 @@ extension LiveViewTests {
         view.apply(.sending(removal.id, isRepeated: true))
         view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 1]))
         let error = FeathersError(.notFound, "No record")
-        view.apply(.changed(removal, OutboxFailure(write: removal, reason: .rejected, error: error, mayHaveExecuted: false)))
+        view.apply(
+            .changed(removal, OutboxFailure(write: removal, reason: .rejected, error: error, mayHaveExecuted: false)))
         #expect(Self.ids(view).isEmpty)
     }
 
@@ -171,7 +177,8 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record) == [["id": 1, "n": 1]])
     }
 
-    @Test("shows a record with a queued write after a restart too, when an executed write has taken it out of the result")
+    @Test(
+        "shows a record with a queued write after a restart too, when an executed write has taken it out of the result")
     func outsideRestored() throws {
         var view = LiveView(try LiveQueryPlan(["kind": "a"], id: "id"))
         view.apply(.queued(Self.write(.patch, 2, ["kind": "a"]), number: 2))
@@ -196,7 +203,8 @@ extension LiveViewTests {
         view.received(ServiceEvent(path: "records", name: .removed, data: ["id": 1, "kind": "b"]))
         #expect(Self.ids(view).isEmpty)
         let error = FeathersError(.notFound, "No record")
-        view.apply(.changed(first, OutboxFailure(write: first, reason: .rejected, error: error, mayHaveExecuted: false)))
+        view.apply(
+            .changed(first, OutboxFailure(write: first, reason: .rejected, error: error, mayHaveExecuted: false)))
         try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         #expect(Self.ids(view).isEmpty)
     }
@@ -213,7 +221,9 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record) == [["id": 1, "rank": 4, "n": 1]])
     }
 
-    @Test("believes the result of a write when a fetch lacks the record, not what was known before", arguments: [true, false])
+    @Test(
+        "believes the result of a write when a fetch lacks the record, not what was known before",
+        arguments: [true, false])
     func resultLacksRecord(isEventHeard: Bool) throws {
         var view = try Self.view(.where("rank", .greaterThan(2)).sorted(by: "n"), ["id": 1, "rank": 3])
         let first = Self.write(.patch, 1, ["rank": 1])
@@ -221,7 +231,9 @@ extension LiveViewTests {
         view.apply(.sending(first.id, isRepeated: true))
         view.missedEvents()
         let began = view.fetchBegan()
-        if isEventHeard { view.received(ServiceEvent(path: "records", name: .updated, data: ["id": 1, "rank": 3, "n": 1])) }
+        if isEventHeard {
+            view.received(ServiceEvent(path: "records", name: .updated, data: ["id": 1, "rank": 3, "n": 1]))
+        }
         view.apply(.executed(first.id, Self.result(["id": 1, "rank": 1, "n": 2])))
         view.apply(.queued(Self.write(.patch, 1, ["rank": 4]), number: 2))
         #expect(view.visible.map { $0.record["rank"] } == [4])
@@ -248,7 +260,9 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["rank"] } == [5])
     }
 
-    @Test("keeps showing a record with a queued write when an older event comes before the response to the write in flight")
+    @Test(
+        "keeps showing a record with a queued write when an older event comes before the response to the write in flight"
+    )
     func olderEventBeforeResponse() throws {
         var view = try Self.view(["rank": ["$gt": 2]], ["id": 1, "rank": 3])
         let first = Self.write(.patch, 1, ["rank": 4])
@@ -276,13 +290,16 @@ extension LiveViewTests {
 
     @Test("ends showing an executed write once one is seen that was queued before it and executed after it")
     func executedInAnotherOrder() throws {
-        func patched(_ record: JSONValue) -> ServiceEvent { ServiceEvent(path: "records", name: .patched, data: record) }
+        func patched(_ record: JSONValue) -> ServiceEvent {
+            ServiceEvent(path: "records", name: .patched, data: record)
+        }
         var view = try Self.view([:], ["id": 1, "n": 0])
         let (first, second) = (Self.write(.patch, 1, ["n": 1]), Self.write(.patch, 1, ["n": 2]))
         view.apply(.queued(first, number: 1))
         view.apply(.queued(second, number: 2))
         let error = FeathersError(.badRequest, "Refused")
-        view.apply(.changed(first, OutboxFailure(write: first, reason: .rejected, error: error, mayHaveExecuted: false)))
+        view.apply(
+            .changed(first, OutboxFailure(write: first, reason: .rejected, error: error, mayHaveExecuted: false)))
         view.apply(.sending(second.id, isRepeated: false))
         view.received(patched(["id": 1, "n": 0, "other": true]))
         view.apply(.executed(second.id, Self.result(["id": 1, "n": 2, "other": true])))
@@ -364,7 +381,8 @@ extension LiveViewTests {
         view.apply(.queued(second, number: 2))
         view.apply(.queued(Self.write(.patch, 1, ["kind": "a"]), number: 3))
         let error = FeathersError(FeathersError.Code(rawValue: code), "Refused")
-        view.apply(.changed(second, OutboxFailure(write: second, reason: .rejected, error: error, mayHaveExecuted: false)))
+        view.apply(
+            .changed(second, OutboxFailure(write: second, reason: .rejected, error: error, mayHaveExecuted: false)))
         #expect(Self.ids(view).isEmpty)
     }
 

@@ -8,7 +8,9 @@ import Testing
 extension LiveViewTests {
     @Test("shows an executed write until a fetch says where its result belongs")
     func unplaced() throws {
-        func execute(_ write: OutboxWrite, _ result: JSONValue, hearing events: [ServiceEvent] = [], in view: inout LiveView) {
+        func execute(
+            _ write: OutboxWrite, _ result: JSONValue, hearing events: [ServiceEvent] = [], in view: inout LiveView
+        ) {
             view.apply(.queued(write, number: view.writes.count + 1))
             view.apply(.sending(write.id, isRepeated: false))
             for event in events { view.received(event) }
@@ -19,11 +21,15 @@ extension LiveViewTests {
             let result: JSONValue = ["id": 2, "text": "b"]
             let event = ServiceEvent(path: "records", name: .updated, data: result)
             var whole = try Self.view(Query(), ["id": 1, "text": "a"])
-            execute(Self.write(.update, 2, ["text": "b"]), result, hearing: isHeardBefore == true ? [event] : [], in: &whole)
+            execute(
+                Self.write(.update, 2, ["text": "b"]), result, hearing: isHeardBefore == true ? [event] : [], in: &whole
+            )
             if isHeardBefore == false { whole.received(event) }
-            #expect(whole.visible.map(\.record["text"]) == ["a", "b"] && whole.needsFetch && Self.states(whole).isEmpty)
+            #expect(
+                whole.visible.map(\.record["text"]) == ["a", "b"] && whole.needsFetch && Self.states(whole).isEmpty)
             execute(Self.write(.patch, 2, ["text": "c"]), ["id": 2, "text": "c"], in: &whole)
-            #expect(whole.visible.map(\.record["text"]) == ["a", "c"] && whole.needsFetch && Self.states(whole).isEmpty)
+            #expect(
+                whole.visible.map(\.record["text"]) == ["a", "c"] && whole.needsFetch && Self.states(whole).isEmpty)
         }
         // An older event brings back no earlier write alone: the fetch has shown the later one.
         var late = try Self.view(Query())
@@ -48,7 +54,8 @@ extension LiveViewTests {
         try view.restored([["id": 1, "text": "a"]])
         let write = Self.write(.patch, 2, ["text": "b"])
         view.restored(
-            ExecutedWrite(write: write, result: ExecutedResult(result: ["id": 2, "text": "b"], identity: nil, date: Date())))
+            ExecutedWrite(
+                write: write, result: ExecutedResult(result: ["id": 2, "text": "b"], identity: nil, date: Date())))
         #expect(view.visible.map(\.record["text"]) == ["a", "b"] && view.needsFetch)
     }
 
@@ -87,7 +94,9 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record["n"]) == [2] && view.writes.isEmpty)
     }
 
-    @Test("needs no fetch for an own removal, whatever the query's operators, and keeps no writes for a query that shows nothing")
+    @Test(
+        "needs no fetch for an own removal, whatever the query's operators, and keeps no writes for a query that shows nothing"
+    )
     func removedUnjudged() throws {
         var view = try Self.view(["$search": "b"], ["id": 1, "text": "b"], ["id": 2, "text": "b"])
         var empty = try Self.view(["$search": "b", "$limit": 0])
@@ -150,7 +159,9 @@ extension LiveViewTests {
         var view = LiveView(try LiveQueryPlan(.sorted(by: "rank").limit(2), id: "id"))
         let records: [JSONValue] = (1...5).map { ["id": .integer($0), "rank": .integer($0)] }
         var began = view.fetchBegan()
-        for id in 1...2 as ClosedRange<Int64> { view.apply(.queued(Self.write(.remove, ServiceID(id)), number: Int(id))) }
+        for id in 1...2 as ClosedRange<Int64> {
+            view.apply(.queued(Self.write(.remove, ServiceID(id)), number: Int(id)))
+        }
         try view.fetched(Page(data: Array(records.prefix(began.asked))), asked: began.asked, at: began.tick)
         #expect(Self.ids(view) == ["3"] && view.needsFetch)
         began = view.fetchBegan()
@@ -160,7 +171,9 @@ extension LiveViewTests {
 
     @Test("ends showing a write whose event came during the fetch that knows its record first")
     func heardBeforeKnown() throws {
-        func patched(_ text: JSONValue) -> ServiceEvent { ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": text]) }
+        func patched(_ text: JSONValue) -> ServiceEvent {
+            ServiceEvent(path: "records", name: .patched, data: ["id": 1, "text": text])
+        }
         var view = LiveView(try LiveQueryPlan(Query(), id: "id"))
         let write = Self.write(.patch, 1, ["text": "mine"])
         view.apply(.queued(write, number: 1))
@@ -181,7 +194,9 @@ extension LiveViewTests {
         ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": .integer(number)])
     }
 
-    @Test("keeps showing a write that is sent a second time by decision, whatever its events of the first time are followed by")
+    @Test(
+        "keeps showing a write that is sent a second time by decision, whatever its events of the first time are followed by"
+    )
     func decidedTwice() throws {
         var view = try Self.view([:], ["id": 1, "n": 0])
         let write = Self.write(.patch, 1, ["n": 1])
@@ -199,7 +214,9 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["n"] } == [1] && view.writes.isEmpty)
     }
 
-    @Test("shows at once what others change after a write that was sent by decision, with other data or once a fetch shows it")
+    @Test(
+        "shows at once what others change after a write that was sent by decision, with other data or once a fetch shows it"
+    )
     func decidedOnce() throws {
         for isReplaced in [true, false] {
             var view = try Self.view([:], ["id": 1, "n": 0])
@@ -207,7 +224,8 @@ extension LiveViewTests {
             view.apply(.queued(write, number: 1))
             view.apply(.sending(write.id, isRepeated: false))
             let error = FeathersError(.timeout, "No response")
-            view.apply(.changed(write, OutboxFailure(write: write, reason: .unknown, error: error, mayHaveExecuted: true)))
+            view.apply(
+                .changed(write, OutboxFailure(write: write, reason: .unknown, error: error, mayHaveExecuted: true)))
             if isReplaced { write.data = ["n": 2] }
             view.apply(.changed(write, nil))
             view.apply(.sending(write.id, isRepeated: false))
@@ -236,7 +254,9 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["n"] } == [2] && !view.needsFetch)
     }
 
-    @Test("does not go back to an older event after a fetch has shown a repeated write, but to a newer one that a fetch shows")
+    @Test(
+        "does not go back to an older event after a fetch has shown a repeated write, but to a newer one that a fetch shows"
+    )
     func repeatedAndFetched() throws {
         var view = try Self.view([:], ["id": 1, "n": 0])
         func fetch(_ number: Int64) throws {
@@ -337,7 +357,9 @@ extension LiveViewTests {
         #expect(view.visible.map(\.record) == [result])
     }
 
-    @Test("takes away a removed record whose executed update no event has told of", arguments: [ServiceMethod.update, .patch])
+    @Test(
+        "takes away a removed record whose executed update no event has told of",
+        arguments: [ServiceMethod.update, .patch])
     func updatedAndRemoved(_ method: ServiceMethod) throws {
         var view = try Self.view([:], ["id": 1, "n": 0])
         let write = Self.write(method, 1, ["n": 1])

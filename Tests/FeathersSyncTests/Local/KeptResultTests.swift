@@ -19,7 +19,9 @@ struct KeptResultTests {
     }
 
     /// The file of a result, in parts of eight records.
-    private static func bytes(_ count: Int64 = 20) throws -> [UInt8] { try result(count).bytes(of: key, recordsPerPart: 8) }
+    private static func bytes(_ count: Int64 = 20) throws -> [UInt8] {
+        try result(count).bytes(of: key, recordsPerPart: 8)
+    }
 
     @Test("are read whole or not at all, wherever they are cut off and whichever byte has changed")
     func damaged() async throws {
@@ -50,8 +52,10 @@ struct KeptResultTests {
         let plan = try LiveQueryPlan(.sorted(by: "author.name"), id: "id")
         let source = FeathersApp().service("notes").live().source
         let forms: [JSONObject] = [
-            ["id": 1, "text": "a", "author": ["name": "Ada \"A.\" \u{1F600}"]], ["id": 2, "text": 5, "author": ["name": "Bob"]],
-            ["id": 3, "text": "a", "\"quoted\"": 1], ["id": 4, "text": "a", "many": .object(many)], ["id": 5, "text": "a", "deep": deep],
+            ["id": 1, "text": "a", "author": ["name": "Ada \"A.\" \u{1F600}"]],
+            ["id": 2, "text": 5, "author": ["name": "Bob"]],
+            ["id": 3, "text": "a", "\"quoted\"": 1], ["id": 4, "text": "a", "many": .object(many)],
+            ["id": 5, "text": "a", "deep": deep],
             ["id": try JSONValue(parsing: "12345678901234567890123"), "text": "a"],
         ]
         for record in forms {
@@ -60,14 +64,18 @@ struct KeptResultTests {
             #expect(row.key == record["id"]?.description && row.sortValue == record["author"]?["name"])
             #expect(row.record == .object(record))
         }
-        #expect(throws: KeptResult.Failure.damaged) { try source.keptRows(of: KeptResult.Part(Array("[{}]".utf8)), plan) }
+        #expect(throws: KeptResult.Failure.damaged) {
+            try source.keptRows(of: KeptResult.Part(Array("[{}]".utf8)), plan)
+        }
     }
 
     @Test("are not written if the file would be larger than can be read", arguments: [0, 1, 20])
     func size(_ count: Int64) throws {
         let result = try Self.result(count)
         let whole = try result.bytes(of: Self.key)
-        for limit in whole.indices { #expect(throws: KeptResult.Failure.tooLarge) { try result.bytes(of: Self.key, atMost: limit) } }
+        for limit in whole.indices {
+            #expect(throws: KeptResult.Failure.tooLarge) { try result.bytes(of: Self.key, atMost: limit) }
+        }
         #expect(try result.bytes(of: Self.key, atMost: whole.count) == whole)
     }
 
@@ -76,14 +84,18 @@ struct KeptResultTests {
         let whole = try Self.bytes()
         let headEnd = try #require(whole.dropFirst(10).firstIndex(of: UInt8(ascii: "\n")))
         var head = try JSONValue(parsing: whole[10...headEnd])
-        guard case .array(var parts)? = head["parts"], case .array(var numbers)? = parts.first else { throw KeptResult.Failure.damaged }
+        guard case .array(var parts)? = head["parts"], case .array(var numbers)? = parts.first else {
+            throw KeptResult.Failure.damaged
+        }
         #expect(numbers[2] == 8)
         numbers[2] = .integer(count)
         parts[0] = .array(numbers)
         head = head.setting("parts", to: .array(parts))
         let text = try head.serialized() + [UInt8(ascii: "\n")]
         let checksum = XXH64.checksum(of: text[...])
-        let bytes = whole[..<6] + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) } + text + whole[(headEnd + 1)...]
+        let bytes =
+            whole[..<6] + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) } + text
+            + whole[(headEnd + 1)...]
         await #expect(throws: KeptResult.Failure.damaged) { try await KeptResult(Array(bytes), of: Self.key) }
     }
 
@@ -91,7 +103,8 @@ struct KeptResultTests {
     func others() async throws {
         let whole = try Self.bytes()
         for other in [
-            KeptResultKey(identity: Identity("bob"), path: "notes", text: "{}"), KeptResultKey(identity: nil, path: "notes", text: "{}"),
+            KeptResultKey(identity: Identity("bob"), path: "notes", text: "{}"),
+            KeptResultKey(identity: nil, path: "notes", text: "{}"),
             KeptResultKey(identity: Identity("alice"), path: "other", text: "{}"),
         ] {
             await #expect(throws: KeptResult.Failure.otherQuery) { try await KeptResult(whole, of: other) }
@@ -118,7 +131,9 @@ extension LiveView {
     mutating func restored(_ records: [JSONValue]) throws {
         let (plan, isSorted) = (base.plan, base.plan.sorter != nil)
         let rows = LiveRows(try records.enumerated().map { try plan.keptRow($1, at: $0) })
-        restored(KeptResult(rows: rows, total: nil, limit: nil, isComplete: true, isSorted: isSorted, date: Date(), unsettled: []))
+        restored(
+            KeptResult(
+                rows: rows, total: nil, limit: nil, isComplete: true, isSorted: isSorted, date: Date(), unsettled: []))
     }
 }
 

@@ -33,7 +33,8 @@
                 for (id, number) in log.expected where shown[id] ?? 0 < number {
                     Issue.record("after \(kill) kills, the record \(id) shows \(shown[id] ?? 0) rather than \(number)")
                 }
-                // Each kill may leave one write on disk that was not acknowledged. Nothing else is shown that was not shown or accepted before.
+                // Each kill may leave one write on disk that was not acknowledged. Nothing else is shown that was not
+                // shown or accepted before.
                 #expect(shown.count { !log.marks.contains("\($0.key)=\($0.value)") } <= kill)
                 if kill % 50 == 0 { print("\(kill) kills, \(log.queuedCount) accepted writes") }
             }
@@ -75,7 +76,9 @@
                 late.removeAll { $0.time < limit }
             }
 
-            private mutating func expect(_ number: Int64, of id: String) { expected[id] = max(expected[id] ?? 0, number) }
+            private mutating func expect(_ number: Int64, of id: String) {
+                expected[id] = max(expected[id] ?? 0, number)
+            }
         }
 
         private func start(in folder: OutboxFolder) async throws -> Process {
@@ -97,11 +100,14 @@
         private func reopen(in folder: OutboxFolder) async throws -> [String: Int64] {
             let app = FeathersApp(
                 transport: StubTransport { _ in throw FeathersError(.unavailable, "No server", execution: .neverSent) })
-            try await app.use(localStore: .directory(folder.url.appending(path: "store", directoryHint: .isDirectory))) { options in
+            try await app.use(localStore: .directory(folder.url.appending(path: "store", directoryHint: .isDirectory)))
+            { options in
                 options.keyPlaces = [.recordID(), .header()]
             }
             let records = Task {
-                for try await snapshot in app.service("records").live(.sorted(by: "id")).snapshots { return Array(snapshot.records) }
+                for try await snapshot in app.service("records").live(.sorted(by: "id")).snapshots {
+                    return Array(snapshot.records)
+                }
                 return []
             }
             // Nothing is kept if the process was killed at once.

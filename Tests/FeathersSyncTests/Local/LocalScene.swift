@@ -27,7 +27,8 @@ struct LocalScene: Sendable {
 
     /// A process that has not begun to run.
     func app(
-        _ store: ((URL) -> LocalStore)? = nil, as user: String? = nil, _ configure: (inout OutboxOptions) -> Void = { _ in }
+        _ store: ((URL) -> LocalStore)? = nil, as user: String? = nil,
+        _ configure: (inout OutboxOptions) -> Void = { _ in }
     ) async throws -> FeathersApp {
         let (server, isOnline, warnings) = (server, isOnline, warnings)
         let app = FeathersApp(

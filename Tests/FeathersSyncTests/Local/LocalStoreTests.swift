@@ -98,7 +98,9 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("shows an empty snapshot if nothing is known and the server cannot be reached, then what becomes known", .timeLimit(.minutes(10)))
+    @Test(
+        "shows an empty snapshot if nothing is known and the server cannot be reached, then what becomes known",
+        .timeLimit(.minutes(10)))
     func unknown() async throws {
         let scene = try LocalScene("one")
         scene.isOnline.withLock { $0 = false }
@@ -110,7 +112,9 @@ struct LocalStoreTests {
         #expect(first.records.isEmpty && first.source == .kept(since: .distantPast) && first.total == nil)
         let write = try await notes.outbox.create(Note(text: "new"))
         let second = try #require(await live.next())
-        #expect(second.records.map(\.text) == ["new"] && second.states == [.pending] && second.source == .kept(since: .distantPast))
+        #expect(
+            second.records.map(\.text) == ["new"] && second.states == [.pending]
+                && second.source == .kept(since: .distantPast))
         try await app.outbox?.decide(.discard, for: write.id)
         #expect(try await live.next()?.records.isEmpty == true)
         scene.isOnline.withLock { $0 = true }
@@ -121,7 +125,9 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("shows an empty snapshot immediately if an attempt to connect has failed, before the fetch ends", .timeLimit(.minutes(10)))
+    @Test(
+        "shows an empty snapshot immediately if an attempt to connect has failed, before the fetch ends",
+        .timeLimit(.minutes(10)))
     func disconnected() async throws {
         let folder = try OutboxFolder()
         let transport = StubRealTimeTransport()
@@ -263,7 +269,8 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("stores a result that arrives after its user has left only if the user has returned", arguments: [true, false])
+    @Test(
+        "stores a result that arrives after its user has left only if the user has returned", arguments: [true, false])
     func resultOfLeaver(hasReturned: Bool) async throws {
         let (arrived, released) = (Promise<Void>(), Promise<Void>())
         let app = FeathersApp(
@@ -282,7 +289,9 @@ struct LocalStoreTests {
             if hasReturned { app.setIdentity(Identity("alice")) }
             released.resolve(())
             _ = try await queued.result()
-            #expect(app.outbox?.withState { $0.executed.writes.map(\.result.identity) } == (hasReturned ? [Identity("alice")] : []))
+            #expect(
+                app.outbox?.withState { $0.executed.writes.map(\.result.identity) }
+                    == (hasReturned ? [Identity("alice")] : []))
         }
         await app.outbox?.close()
     }
@@ -303,7 +312,8 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("shows offline what was executed while no query was open, however long ago, also in a process that only reads")
+    @Test(
+        "shows offline what was executed while no query was open, however long ago, also in a process that only reads")
     func executedUnseen() async throws {
         let scene = try LocalScene("one")
         try await scene.visit()
@@ -314,7 +324,8 @@ struct LocalStoreTests {
         let executed = try #require(app.outbox?.withState { $0.executed.writes.first })
         // A later one does not displace it.
         app.outbox?.withState { state in
-            let later = ExecutedResult(result: .null, identity: nil, date: executed.result.date.addingTimeInterval(1000))
+            let later = ExecutedResult(
+                result: .null, identity: nil, date: executed.result.date.addingTimeInterval(1000))
             state.executed.append(ExecutedWrite(write: executed.write, result: later))
             #expect(state.executed.missing(at: "notes", nil, since: .distantPast, []).count == 2)
         }
@@ -371,7 +382,9 @@ struct LocalStoreTests {
         try await scene.visit(as: "bob")
         #expect(scene.resultFiles.count == 2)
         let app = try await scene.app()
-        await #expect { try await scene.app(LocalStore.readOnly).removeKeptResults() } throws: { FeathersError.Code.badRequest ~= $0 }
+        await #expect { try await scene.app(LocalStore.readOnly).removeKeptResults() } throws: {
+            FeathersError.Code.badRequest ~= $0
+        }
         try await app.removeKeptResults(of: Identity("alice"))
         #expect(scene.resultFiles.count == 1)
         try await app.removeKeptResults()

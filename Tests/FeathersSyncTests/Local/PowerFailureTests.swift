@@ -36,9 +36,12 @@ struct PowerFailureTests {
             try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
             for number in 1...12 {
                 let id = UUID()
-                let data: JSONValue = ["id": .string("r\(number)"), "text": .string(String(repeating: "x", count: 100 * number))]
+                let data: JSONValue = [
+                    "id": .string("r\(number)"), "text": .string(String(repeating: "x", count: 100 * number)),
+                ]
                 let write = OutboxWrite(
-                    id: id, key: id, path: "records", method: .create, recordID: nil, data: data, query: Query(), route: [:],
+                    id: id, key: id, path: "records", method: .create, recordID: nil, data: data, query: Query(),
+                    route: [:],
                     date: Date(), identity: nil, lane: "r\(number)")
                 try journal.append([Journal.entry(.added(write), path: "/outbox")])
                 told.accepted.append("r\(number)")
@@ -63,7 +66,9 @@ struct PowerFailureTests {
 
     private static func view() throws -> LiveView { LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id")) }
 
-    @Test("shows every accepted write and a complete earlier result after a failure at any call", arguments: Loss.allCases)
+    @Test(
+        "shows every accepted write and a complete earlier result after a failure at any call", arguments: Loss.allCases
+    )
     func anyCall(_ loss: Loss) async throws {
         let whole = SimulatedDisk()
         #expect(Self.run(on: whole).accepted.count == 12)
@@ -92,7 +97,9 @@ struct PowerFailureTests {
                 let result = try await KeptResult(bytes, of: Self.key)
                 let count = result.rows.count
                 #expect(count == told.kept || count == told.began, "after \(lastCall) calls")
-                #expect(result.rows.map { $0.record["id"] } == Array(told.accepted.map { JSONValue.string($0) }.prefix(count)))
+                #expect(
+                    result.rows.map { $0.record["id"] }
+                        == Array(told.accepted.map { JSONValue.string($0) }.prefix(count)))
                 view.restored(result)
                 (date, unsettled) = (result.date, result.unsettled)
             }
@@ -110,7 +117,8 @@ struct PowerFailureTests {
         try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
         let id = UUID()
         let write = OutboxWrite(
-            id: id, key: id, path: "records", method: .patch, recordID: 2, data: ["text": "b"], query: Query(), route: [:], date: Date(),
+            id: id, key: id, path: "records", method: .patch, recordID: 2, data: ["text": "b"], query: Query(),
+            route: [:], date: Date(),
             identity: nil, lane: "2")
         let result: JSONValue = ["id": 2, "text": "b"]
         view.apply(.queued(write, number: 1))
@@ -121,7 +129,9 @@ struct PowerFailureTests {
         let kept = try await KeptResult(taken.bytes(of: Self.key), of: Self.key)
         var executed = ExecutedWrites()
         executed.append(
-            ExecutedWrite(write: write, result: ExecutedResult(result: result, identity: nil, date: kept.date.addingTimeInterval(-20))))
+            ExecutedWrite(
+                write: write,
+                result: ExecutedResult(result: result, identity: nil, date: kept.date.addingTimeInterval(-20))))
         #expect(executed.missing(at: "records", nil, since: kept.date, kept.unsettled).map(\.write.id) == [id])
         #expect(executed.missing(at: "records", nil, since: kept.date, []).isEmpty)
     }
@@ -134,7 +144,8 @@ struct PowerFailureTests {
             for _ in 0..<count {
                 let id = UUID()
                 let write = OutboxWrite(
-                    id: id, key: id, path: "records", method: .remove, recordID: 1, data: nil, query: Query(), route: [:], date: start,
+                    id: id, key: id, path: "records", method: .remove, recordID: 1, data: nil, query: Query(),
+                    route: [:], date: start,
                     identity: nil, lane: "1")
                 let result = ExecutedResult(result: .null, identity: nil, date: start.addingTimeInterval(seconds))
                 executed.append(ExecutedWrite(write: write, result: result, size: size))

@@ -93,7 +93,9 @@ struct CallLimiterTests {
             await #expect(throws: CancellationError.self) { try await call.value }
         }
         transport.stub("a", .find, with: .error(FeathersError(.notFound, "-")))
-        for _ in 0..<3 { await #expect { try await app.service("a").find() } throws: { FeathersError.Code.notFound ~= $0 } }
+        for _ in 0..<3 {
+            await #expect { try await app.service("a").find() } throws: { FeathersError.Code.notFound ~= $0 }
+        }
     }
 
     @Test("A call that finds the queue full fails at once, names itself and was never sent")
@@ -155,7 +157,9 @@ struct CallLimiterTests {
         app.use(hooks: .limiting(to: 1, longestWait: .seconds(isItsOwn ? 50 : 5), clock: clock) { _ in })
         let first = Task { try await app.service("a").create(1) }
         try await transport.waitForRequest(number: 1)
-        let second = Task { try await app.service("a").create(2, params: Params(timeout: isItsOwn ? .seconds(5) : nil)) }
+        let second = Task {
+            try await app.service("a").create(2, params: Params(timeout: isItsOwn ? .seconds(5) : nil))
+        }
         try await clock.waitForSleepers(2)
         clock.advance(by: .seconds(5))
         await #expect {
@@ -205,7 +209,9 @@ struct CallLimiterTests {
 
             init(app: FeathersApp) { self.app = app }
 
-            func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { try await app.service("inner").get(id) }
+            func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
+                try await app.service("inner").get(id)
+            }
         }
         let app = FeathersApp()
         try await app.use(MemoryService(), at: "inner")

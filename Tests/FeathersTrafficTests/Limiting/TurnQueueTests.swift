@@ -34,7 +34,9 @@ struct TurnQueueTests {
         #expect((0..<3).map { _ in queue.leave() } == [2, 3, nil])
     }
 
-    @Test("Whatever happens, no more run than may, nobody is lost and everybody comes in order", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test(
+        "Whatever happens, no more run than may, nobody is lost and everybody comes in order",
+        arguments: 1...20 as ClosedRange<UInt64>)
     func anything(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var queue = TurnQueue<Int>(limit: 3, capacity: 200)

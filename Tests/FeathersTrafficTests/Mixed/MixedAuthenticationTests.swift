@@ -45,7 +45,8 @@ struct MixedAuthenticationTests {
         ways.socket.use(connectionSetup: ConnectionSetup(prepare: { _ in opened.resolve(()) }))
         try ways.app.use(authentication: AuthenticationOptions())
         let clock = ManualClock()
-        ways.rest.stub("authentication", .create, with: .value(["accessToken": "token"]).delayed(by: .seconds(1), on: clock))
+        ways.rest.stub(
+            "authentication", .create, with: .value(["accessToken": "token"]).delayed(by: .seconds(1), on: clock))
         async let signedIn = ways.app.authenticate(credentials)
         try await clock.waitForSleepers(1)
         // When this returns the connection waits. It would have signed in itself by now, were it to.
@@ -71,7 +72,8 @@ struct MixedAuthenticationTests {
         #expect(ways.socket.requests.map(\.path) == ["authentication"])
     }
 
-    @Test("A log-out goes over the connection, and over REST with the token where none stands", arguments: [true, false])
+    @Test(
+        "A log-out goes over the connection, and over REST with the token where none stands", arguments: [true, false])
     func logOut(isConnected: Bool) async throws {
         let ways = try ways()
         try await ways.app.connect()

@@ -40,7 +40,9 @@ struct MixedTransportTests {
         #expect(ways.rest.requests.map(\.method) == [.find, .get])
     }
 
-    @Test("What is read over REST while a connection is prepared is followed by a gap once events come, also for later connections")
+    @Test(
+        "What is read over REST while a connection is prepared is followed by a gap once events come, also for later connections"
+    )
     func readWhilePrepared() async throws {
         let ways = StubbedWays()
         let gates = Locked([Promise<Void>(), Promise<Void>()])
@@ -125,7 +127,8 @@ struct MixedTransportTests {
         let client = StubHTTPClient()
         client.stub("/health", "GET", with: .json(["ok": true]))
         let url = try #require(URL(string: "http://localhost:3030"))
-        let app = FeathersApp(transport: .mixed(realTime: StubRealTimeTransport(), rest: .rest(url, httpClient: client)))
+        let app = FeathersApp(
+            transport: .mixed(realTime: StubRealTimeTransport(), rest: .rest(url, httpClient: client)))
         let health = try await app.request(Endpoint<Bool>(.get, "health", rootKeys: ["ok"]))
         #expect(health)
         #expect(app.transport?.component(StubRealTimeTransport.self) != nil)

@@ -17,7 +17,8 @@ struct TransportRoutesTests {
     @Test(
         "The closest route counts",
         arguments: [
-            ("reports", .get, .rest), ("reports", .create, .realTime), ("messages", .find, .rest), ("messages", .get, .realTime),
+            ("reports", .get, .rest), ("reports", .create, .realTime), ("messages", .find, .rest),
+            ("messages", .get, .realTime),
             ("messages", "archive", .rest), ("messages", "publish", .realTime),
         ] as [(String, ServiceMethod, TransportRoutes.Route)])
     func closest(path: String, method: ServiceMethod, way: TransportRoutes.Route) {
@@ -38,7 +39,8 @@ struct TransportRoutesTests {
     @Test(
         "What only reads may go another way, the rest where that is asked for",
         arguments: [
-            (.find, .reads, true), (.get, .reads, true), (.create, .reads, false), ("search", .reads, false), (.find, .never, false),
+            (.find, .reads, true), (.get, .reads, true), (.create, .reads, false), ("search", .reads, false),
+            (.find, .never, false),
             (.patch, .unsent, true),
         ] as [(ServiceMethod, TransportRoutes.Fallback, Bool)])
     func fallback(method: ServiceMethod, fallback: TransportRoutes.Fallback, permits: Bool) {

@@ -6,11 +6,13 @@ import Testing
 
 @Suite("Calls that are to come later", .timeLimit(.minutes(10)), .inTurn, .enabled(if: !TestBackend.isSkipped))
 struct RetryAfterCallTests {
-    private static let busy = #"{"name":"TooManyRequests","message":"Slow down","code":429,"className":"too-many-requests"}"#
+    private static let busy =
+        #"{"name":"TooManyRequests","message":"Slow down","code":429,"className":"too-many-requests"}"#
     private static let json = ["Content-Type", "application/json"]
 
     private static func refusal(_ status: Int = 429, retryAfter: String?, body: String = busy) -> ScriptedResponse {
-        ScriptedResponse(status: status, headers: [json] + (retryAfter.map { [["Retry-After", $0]] } ?? []), body: body)
+        ScriptedResponse(
+            status: status, headers: [json] + (retryAfter.map { [["Retry-After", $0]] } ?? []), body: body)
     }
 
     private static let success = ScriptedResponse(headers: [json], body: #"{"id":1}"#)
@@ -24,7 +26,8 @@ struct RetryAfterCallTests {
         await #expect {
             try await messages.find()
         } throws: {
-            FeathersError.Code.tooManyRequests ~= $0 && ($0 as? FeathersError)?.retryAfter == seconds.map { .seconds($0) }
+            FeathersError.Code.tooManyRequests ~= $0
+                && ($0 as? FeathersError)?.retryAfter == seconds.map { .seconds($0) }
         }
     }
 
@@ -53,7 +56,9 @@ struct RetryAfterCallTests {
         #expect(try await script.requests().count == (isAskedFor ? 2 : 1))
     }
 
-    @Test("Nobody waits for longer than the call may take, or than is worth it", arguments: [("30", 20), ("31", nil)] as [(String, Int?)])
+    @Test(
+        "Nobody waits for longer than the call may take, or than is worth it",
+        arguments: [("30", 20), ("31", nil)] as [(String, Int?)])
     func bounded(retryAfter: String, timeout: Int?) async throws {
         let script = try await ServerScript(Self.refusal(retryAfter: retryAfter), Self.success)
         let app = FeathersApp(transport: .rest(script.url))

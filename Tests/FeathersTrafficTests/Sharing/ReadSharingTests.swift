@@ -64,7 +64,9 @@ struct ReadSharingTests {
             for _ in 0..<10 { group.addTask { try await app.service("messages").rawFind() } }
             await waiters.wait(for: 9)
             for language in ["de", "fr"] {
-                group.addTask { try await app.service("messages").rawFind(params: Params(headers: ["Accept-Language": language])) }
+                group.addTask {
+                    try await app.service("messages").rawFind(params: Params(headers: ["Accept-Language": language]))
+                }
             }
             try await clock.waitForSleepers(3)
             clock.advance(by: .seconds(1))
@@ -113,7 +115,9 @@ struct ReadSharingTests {
         if cancelled == 0 { try await transport.waitForRequest(number: 2) }
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
-        for number in 0..<3 where number != cancelled { #expect(try await calls[number].value == (cancelled == 0 ? 2 : 1)) }
+        for number in 0..<3 where number != cancelled {
+            #expect(try await calls[number].value == (cancelled == 0 ? 2 : 1))
+        }
     }
 
     @Test("With the last caller the request ends")

@@ -4,7 +4,8 @@ import Feathers
 enum Growth {
     static func groups() async throws -> [GrowthGroup] {
         [
-            try await CallGrowth.group(), ReaderGrowth.group(), RecordGrowth.group(), try LiveGrowth.group(), ServiceGrowth.group(),
+            try await CallGrowth.group(), ReaderGrowth.group(), RecordGrowth.group(), try LiveGrowth.group(),
+            ServiceGrowth.group(),
             HookGrowth.group(), try ConnectionGrowth.group(), OutboxGrowth.group(),
         ]
     }
@@ -16,6 +17,11 @@ enum Growth {
     }
 
     static func records(_ count: Int) -> [JSONObject] {
-        (0..<count).map { ["id": .integer(Int64($0)), "text": .string("message \($0 * 7919 % count)"), "n": .integer(Int64($0 % 1000))] }
+        (0..<count).map {
+            [
+                "id": .integer(Int64($0)), "text": .string("message \($0 * 7919 % count)"),
+                "n": .integer(Int64($0 % 1000)),
+            ]
+        }
     }
 }

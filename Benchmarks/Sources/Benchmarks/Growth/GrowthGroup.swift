@@ -9,12 +9,14 @@ struct GrowthGroup: Sendable {
 
     /// Adds a series that starts at the count `first`, followed by 10 and 100 times as many.
     ///
-    /// `prepare` creates the setup for a count, and the run it returns is measured. The cost of a `unit` is the same at all counts if the total
-    /// cost is linear. `note` gives the reason for a known growth.
+    /// `prepare` creates the setup for a count, and the run it returns is measured. The cost of a `unit` is the same at
+    /// all counts if the total cost is linear. `note` gives the reason for a known growth.
     mutating func add(
-        _ name: String, from first: Int, unit: String, note: String? = nil, _ prepare: @escaping @Sendable (Int) async throws -> GrowthRun
+        _ name: String, from first: Int, unit: String, note: String? = nil,
+        _ prepare: @escaping @Sendable (Int) async throws -> GrowthRun
     ) {
-        series.append(GrowthSeries(name: name, sizes: [first, first * 10, first * 100], unit: unit, note: note, prepare: prepare))
+        series.append(
+            GrowthSeries(name: name, sizes: [first, first * 10, first * 100], unit: unit, note: note, prepare: prepare))
     }
 }
 
@@ -54,7 +56,8 @@ extension Harness {
                     cpuNanoseconds: measurement.cpuNanoseconds)
             }
             measurements.append(
-                GrowthMeasurement(group: group.name, name: series.name, unit: series.unit, note: series.note, points: points))
+                GrowthMeasurement(
+                    group: group.name, name: series.name, unit: series.unit, note: series.note, points: points))
         }
         return measurements
     }

@@ -17,14 +17,16 @@ struct GrowthMeasurement: Codable {
     let note: String?
     let points: [Point]
 
-    /// The factors by which the cost per unit grows at each step; 1 if the total cost is linear. Based on processor time, which other load
-    /// doesn't affect.
+    /// The factors by which the cost per unit grows at each step; 1 if the total cost is linear. Based on processor
+    /// time, which other load doesn't affect.
     var factors: [Double] { zip(points, points.dropFirst()).map { $1.cpuNanoseconds / $0.cpuNanoseconds } }
 
     /// The factor by which the cost per unit grows from 1× to 100×.
     var total: Double { factors.reduce(1, *) }
 
-    var sizesInWords: String { points.map { Double($0.size) }.map { $0 < 100 ? "\(Int($0))" : $0.grouped }.joined(separator: " ") }
+    var sizesInWords: String {
+        points.map { Double($0.size) }.map { $0 < 100 ? "\(Int($0))" : $0.grouped }.joined(separator: " ")
+    }
 
     /// The exponent of the total cost in the last decade: 1 if it is linear, 2 if it is quadratic.
     var exponent: Double { 1 + log10(factors.last ?? 1) }

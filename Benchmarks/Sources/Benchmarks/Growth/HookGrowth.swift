@@ -7,7 +7,8 @@ enum HookGrowth {
         let hook: Hook = { _ in }
         let around: AroundHook = { context, next in try await next(&context) }
         let kinds = [
-            ("before hooks", Hooks(before: [hook])), ("after hooks", Hooks(after: [hook])), ("around hooks", Hooks(around: [around])),
+            ("before hooks", Hooks(before: [hook])), ("after hooks", Hooks(after: [hook])),
+            ("around hooks", Hooks(around: [around])),
         ]
         for (name, hooks) in kinds {
             group.add(name, from: 1, unit: "hook in a call") { count in

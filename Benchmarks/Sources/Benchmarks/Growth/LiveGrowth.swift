@@ -14,7 +14,8 @@ enum LiveGrowth {
             return GrowthRun(units: 500) { try await scene.change(times: 500) }
         }
         for (name, data) in [
-            ("records in a list, one changed in its place", ["likes": 5]), ("records in a list, one moved", ["rank": 0.5]),
+            ("records in a list, one changed in its place", ["likes": 5]),
+            ("records in a list, one moved", ["rank": 0.5]),
         ] as [(String, JSONObject)] {
             group.add(name, from: 1_000, unit: "change") { records in
                 let scene = try await ListScene(records: records, change: data)
@@ -36,7 +37,8 @@ enum LiveGrowth {
         private var version: Int64 = 1_000_000
 
         init(records: Int, query: Query<JSONValue>, readers count: Int) async throws {
-            service = try await FeathersApp().use(MemoryService(multi: .all, records: Growth.records(records)), at: "messages")
+            service = try await FeathersApp().use(
+                MemoryService(multi: .all, records: Growth.records(records)), at: "messages")
             let service = service
             readers = (0..<count).map { _ in service.live(query).makeAsyncIterator() }
             try await read()

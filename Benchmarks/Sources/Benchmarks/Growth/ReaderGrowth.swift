@@ -41,8 +41,11 @@ enum ReaderGrowth {
         return group
     }
 
-    /// Sends `count` events, and reads all of them in each of `readers` tasks. If `isLate`, reading starts after all events are sent.
-    private static func read(_ count: Int, by readers: Int, of service: Service<JSONValue>, isLate: Bool = false) async throws {
+    /// Sends `count` events, and reads all of them in each of `readers` tasks. If `isLate`, reading starts after all
+    /// events are sent.
+    private static func read(_ count: Int, by readers: Int, of service: Service<JSONValue>, isLate: Bool = false)
+        async throws
+    {
         let sequences = (0..<readers).map { _ in service.events(.created, bufferingNewest: count) }
         func send() async throws { for _ in 0..<count { try await service.create(["text": "Hello"]) } }
         if isLate { try await send() }

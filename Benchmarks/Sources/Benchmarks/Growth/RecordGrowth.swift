@@ -3,7 +3,8 @@ import Feathers
 /// Growth with the records of a memory service.
 enum RecordGrowth {
     private static let sorting = "sorting takes n log n comparisons"
-    private static let caches = "the number of instructions is constant, but many records outgrow the processor's caches"
+    private static let caches =
+        "the number of instructions is constant, but many records outgrow the processor's caches"
 
     static func group() -> GrowthGroup {
         var group = GrowthGroup("records")
@@ -42,7 +43,9 @@ enum RecordGrowth {
         group.add("patch all", from: 1_000, unit: "record", note: caches) { count in
             let service = try await service(count)
             return GrowthRun(units: 100_000) {
-                for number in 0..<100_000 / count { try await service.patchAll(query: Query(), with: ["n": .integer(Int64(number))]) }
+                for number in 0..<100_000 / count {
+                    try await service.patchAll(query: Query(), with: ["n": .integer(Int64(number))])
+                }
             }
         }
         group.add("remove, one by one", from: 100, unit: "record") { count in

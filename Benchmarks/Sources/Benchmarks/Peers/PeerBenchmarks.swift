@@ -90,7 +90,9 @@ struct PeerBenchmarks {
                 guard seen == count else { throw CocoaError(.fileReadCorruptFile) }
                 withExtendedLifetime(server) {}
             }
-            add("items of a streamed result, \(how)", operations: count, prefix + "items", peers) { try await read(tokens.app) }
+            add("items of a streamed result, \(how)", operations: count, prefix + "items", peers) {
+                try await read(tokens.app)
+            }
             addFloor("/tokens?count=\(count)&pattern=\(pattern)", count, server)
             add("events of an event stream, \(how)", operations: count, prefix + "events", peers) {
                 let query: Query<JSONValue> = ["count": .integer(Int64(count)), "pattern": .string(pattern)]
@@ -110,14 +112,17 @@ struct PeerBenchmarks {
                 var (seen, all) = (0, -1)
                 let query: Query<JSONValue> = ["count": .integer(Int64(count)), "pattern": .string(pattern)]
                 for try await event in plain.eventSource("sse", as: JSONValue.self, query: query) {
-                    seen += event["event"] == "created" && event["path"] == "messages" && event["data"]?["id"] == 1234 ? 1 : 0
+                    seen +=
+                        event["event"] == "created" && event["path"] == "messages" && event["data"]?["id"] == 1234
+                        ? 1 : 0
                     all += 1
                     if all == count { break }
                 }
                 guard seen == count else { throw CocoaError(.fileReadCorruptFile) }
             }
         }
-        // The end of each stream is read too, but only the wait for its first item counts. The CPU is that of the whole call.
+        // The end of each stream is read too, but only the wait for its first item counts. The CPU is that of the whole
+        // call.
         let readFirst: @Sendable (FeathersApp) async throws -> Cost = { app in
             let (tokens, before) = (app.service("tokens"), Cost.now())
             var waited = Duration.zero
@@ -130,7 +135,9 @@ struct PeerBenchmarks {
         var first = BenchmarkGroup(Self.name("first item of a streamed result"))
         first.addMeasured(Self.ours, operations: 200, comparedWith: nil) { try await readFirst(tokens.app) }
         for peer in peers {
-            first.addMeasured(peer.name, operations: 200, comparedWith: Self.ours) { try peer.process.run("first_item", 200) }
+            first.addMeasured(peer.name, operations: 200, comparedWith: Self.ours) {
+                try peer.process.run("first_item", 200)
+            }
         }
         groups.append(first)
     }
@@ -139,7 +146,9 @@ struct PeerBenchmarks {
     private mutating func addFloor(_ path: String, _ events: Int, _ server: ServerProcess) {
         #if os(Linux)
             groups[groups.count - 1].add("C, events counted only", operations: events, comparedWith: Self.ours) {
-                guard cfloor_stream(server.port, path, Int32(events)) == 1 else { throw CocoaError(.fileReadCorruptFile) }
+                guard cfloor_stream(server.port, path, Int32(events)) == 1 else {
+                    throw CocoaError(.fileReadCorruptFile)
+                }
             }
         #endif
     }
@@ -152,12 +161,16 @@ struct PeerBenchmarks {
         var group = BenchmarkGroup(Self.name(task))
         group.add(Self.ours, operations: operations, body)
         for peer in peers {
-            group.addMeasured(peer.name, operations: operations, comparedWith: Self.ours) { try peer.process.run(what, operations) }
+            group.addMeasured(peer.name, operations: operations, comparedWith: Self.ours) {
+                try peer.process.run(what, operations)
+            }
         }
         groups.append(group)
     }
 
-    private mutating func start(_ peers: [(String, PeerLanguage, String)], _ url: URL) -> [(name: String, process: PeerProcess)] {
+    private mutating func start(_ peers: [(String, PeerLanguage, String)], _ url: URL) -> [(
+        name: String, process: PeerProcess
+    )] {
         peers.compactMap { name, language, script in
             do {
                 return (name, try PeerProcess(language, script: script, url: url))

@@ -13,7 +13,8 @@ enum PeerLanguage {
 
     /// The program that runs scripts; nil if it isn't installed.
     ///
-    /// Python comes from the environment that `Benchmarks/compare` creates, or from the test backend's, which `swift test` creates.
+    /// Python comes from the environment that `Benchmarks/compare` creates, or from the test backend's, which `swift
+    /// test` creates.
     var program: URL? {
         switch self {
         case .python:

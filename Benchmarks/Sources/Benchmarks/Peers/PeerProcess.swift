@@ -23,7 +23,9 @@ final class PeerProcess: Sendable {
         self.input = input.fileHandleForWriting
         self.output = Mutex(output.fileHandleForReading)
         let line = try readLine()
-        if line.hasPrefix("MISSING ") { throw PeerMissing("\(language.name) does not have \(line.dropFirst("MISSING ".count))") }
+        if line.hasPrefix("MISSING ") {
+            throw PeerMissing("\(language.name) does not have \(line.dropFirst("MISSING ".count))")
+        }
         guard line == "READY" else { throw PeerMissing("\(script) did not start") }
     }
 

@@ -8,7 +8,8 @@ struct PeerTable {
 
     var text: String {
         var table = TextTable(
-            ("task", .left), (PeerBenchmarks.ours, .right), ("CPU", .right), ("client", .left), ("time", .right), ("CPU", .right),
+            ("task", .left), (PeerBenchmarks.ours, .right), ("CPU", .right), ("client", .left), ("time", .right),
+            ("CPU", .right),
             ("relative time", .right), ("CPU", .right))
         for ours in results.measurements where ours.name == PeerBenchmarks.ours {
             let peers = results.measurements.filter { $0.group == ours.group && $0.name != ours.name }

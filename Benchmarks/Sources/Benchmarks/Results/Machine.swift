@@ -29,13 +29,16 @@ struct Machine: Codable {
     /// Returns a description of this machine with today's date.
     static func described(rounds: Int) -> Machine {
         Machine(
-            processor: processor, cores: ProcessInfo.processInfo.activeProcessorCount, system: system, swift: swiftVersion,
+            processor: processor, cores: ProcessInfo.processInfo.activeProcessorCount, system: system,
+            swift: swiftVersion,
             date: Date.now.formatted(.iso8601.year().month().day()), rounds: rounds)
     }
 
     #if os(Linux)
         private static var processor: String { field("model name", ":", of: "/proc/cpuinfo") ?? architecture }
-        private static var system: String { "\(field("PRETTY_NAME", "=", of: "/etc/os-release") ?? "Linux") on \(architecture)" }
+        private static var system: String {
+            "\(field("PRETTY_NAME", "=", of: "/etc/os-release") ?? "Linux") on \(architecture)"
+        }
 
         /// Returns the share of processor time in use while this process sleeps briefly; nil if unknown.
         static func busyShare() async throws -> Double? {
@@ -63,7 +66,9 @@ struct Machine: Codable {
         }
     #else
         private static var processor: String { output(of: "sysctl", "-n", "machdep.cpu.brand_string") ?? architecture }
-        private static var system: String { "macOS \(ProcessInfo.processInfo.operatingSystemVersionString) on \(architecture)" }
+        private static var system: String {
+            "macOS \(ProcessInfo.processInfo.operatingSystemVersionString) on \(architecture)"
+        }
         static func busyShare() async throws -> Double? { nil }
     #endif
 

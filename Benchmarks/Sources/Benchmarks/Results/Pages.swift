@@ -23,7 +23,8 @@ enum Pages {
 
     static func whole(of results: Results) -> String {
         let machine = results.machine
-        let busy = "> Measured while \(machine.othersInWords): ratios and processor times are reliable, times are not.\n\n"
+        let busy =
+            "> Measured while \(machine.othersInWords): ratios and processor times are reliable, times are not.\n\n"
         return """
             # Benchmarks
 
@@ -50,7 +51,9 @@ enum Pages {
 
     private static func groups(of results: Results) -> String {
         var names: [String] = []
-        for measurement in results.measurements where !names.contains(measurement.group) { names.append(measurement.group) }
+        for measurement in results.measurements where !names.contains(measurement.group) {
+            names.append(measurement.group)
+        }
         return names.map { name in
             let table = Report.table(of: results.measurements.filter { $0.group == name }, titles: \.name)
             return "\n### \(name)\n\n\(table.markdown)"

@@ -26,12 +26,14 @@ enum ResultFiles {
 
     private static func files(_ results: Results) throws -> [(URL, String)] {
         let text = try String(contentsOf: readme, encoding: .utf8)
-        guard let begin = text.range(of: begin), let end = text.range(of: end, range: begin.upperBound..<text.endIndex) else {
+        guard let begin = text.range(of: begin), let end = text.range(of: end, range: begin.upperBound..<text.endIndex)
+        else {
             throw ResultError("'\(readme.path)' has no benchmark section from '\(Self.begin)' to '\(Self.end)'")
         }
         let section = "\n\(Pages.readme(of: results))\n"
         return [
-            (page, Pages.whole(of: results)), (readme, text.replacingCharacters(in: begin.upperBound..<end.lowerBound, with: section)),
+            (page, Pages.whole(of: results)),
+            (readme, text.replacingCharacters(in: begin.upperBound..<end.lowerBound, with: section)),
         ]
     }
 }

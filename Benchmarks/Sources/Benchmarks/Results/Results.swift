@@ -39,16 +39,20 @@ struct Results: Codable {
         try Data("\(json)\n".utf8).write(to: file, options: .atomic)
     }
 
-    /// Returns this result with the groups of a later one of the same machine in the place of its own, and a note that says when those were measured.
+    /// Returns this result with the groups of a later one of the same machine in the place of its own, and a note that
+    /// says when those were measured.
     func replacing(_ later: Results) throws(ResultError) -> Results {
-        guard machine.isLike(later.machine) else { throw ResultError("The stored result is of another machine: measure all groups") }
+        guard machine.isLike(later.machine) else {
+            throw ResultError("The stored result is of another machine: measure all groups")
+        }
         let note = "measured on \(later.machine.date), the median of \(later.machine.rounds) rounds"
         let groups = Set(later.measurements.map(\.group) + later.growth.map(\.group))
         var results = self
         results.measurements = measurements.filter { !groups.contains($0.group) } + later.measurements
         results.growth = growth.filter { !groups.contains($0.group) } + later.growth
         // A group has the note of its last measurement only.
-        results.notes = notes.filter { note in !groups.contains { note.hasPrefix("\($0): measured on ") } } + later.notes
+        results.notes =
+            notes.filter { note in !groups.contains { note.hasPrefix("\($0): measured on ") } } + later.notes
         results.notes += groups.sorted().map { "\($0): \(note)" }
         // Growth is processor time, which other load does not affect.
         if !later.measurements.isEmpty, let share = later.machine.othersShare {

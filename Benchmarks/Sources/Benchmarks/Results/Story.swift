@@ -7,7 +7,8 @@ enum Story {
         var table = TextTable(("", .left), ("time", .right), ("CPU", .right), ("speed relative to", .left))
         for (task, ratios) in tasks {
             let measured = ratios.compactMap { ratio -> (own: Measurement, text: String)? in
-                guard let own = results.measurement(ratio.group, ratio.name), let other = results.measurement(ratio.group, ratio.reference)
+                guard let own = results.measurement(ratio.group, ratio.name),
+                    let other = results.measurement(ratio.group, ratio.reference)
                 else { return nil }
                 return (own, "\(ratio.beside) **\((other.nanoseconds / own.nanoseconds).times)**")
             }
@@ -26,12 +27,17 @@ enum Story {
         func overREST(_ task: String) -> [Ratio] {
             [("bare URLSession", rest, "default client, \(task)", "bare URLSession, \(task)")]
         }
-        let (http, socket) = (["aiohttp", "Node's fetch"], ["python-socketio", "aiohttp", "Node, hand-written WebSocket"])
+        let (http, socket) = (
+            ["aiohttp", "Node's fetch"], ["python-socketio", "aiohttp", "Node, hand-written WebSocket"]
+        )
         return [
             ("JSON to models", [("JSONDecoder", json, "to a model", "to a model, JSONDecoder")]),
             ("Models to JSON", [("JSONEncoder", json, "from a model", "from a model, JSONEncoder")]),
             ("JSON parsing", [("JSONSerialization", json, "parse (again)", "parse, JSONSerialization")]),
-            ("JSON:API to models", [("JSONDecoder, plain JSON", "JSON:API, 1 MB", "to models", "JSONDecoder, plain JSON")]),
+            (
+                "JSON:API to models",
+                [("JSONDecoder, plain JSON", "JSON:API, 1 MB", "to models", "JSONDecoder, plain JSON")]
+            ),
             ("REST get, one at a time", overREST("one at a time") + peers("REST get, one at a time", http)),
             ("REST get, 64 in flight", overREST("64 at once") + peers("REST get, 64 in flight", http)),
             (

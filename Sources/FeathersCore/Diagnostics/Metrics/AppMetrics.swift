@@ -52,7 +52,8 @@ public struct AppMetrics: Sendable, Hashable {
 public struct DurationHistogram: Sendable, Hashable {
     /// The upper bounds of the buckets. Longer durations are counted in an additional bucket.
     public static let bounds: [Duration] = [
-        .milliseconds(1), .milliseconds(5), .milliseconds(10), .milliseconds(25), .milliseconds(50), .milliseconds(100), .milliseconds(250),
+        .milliseconds(1), .milliseconds(5), .milliseconds(10), .milliseconds(25), .milliseconds(50), .milliseconds(100),
+        .milliseconds(250),
         .milliseconds(500), .seconds(1), .seconds(2.5), .seconds(5), .seconds(10), .seconds(30),
     ]
 
@@ -93,7 +94,10 @@ extension AppMetrics {
             (
                 "transport_calls", "gauge", "Calls in flight that the transport holds.",
                 transport.map {
-                    [Self.sample($0.waiting, ["state": "waiting"]), Self.sample($0.unanswered, ["state": "unanswered"])]
+                    [
+                        Self.sample($0.waiting, ["state": "waiting"]),
+                        Self.sample($0.unanswered, ["state": "unanswered"]),
+                    ]
                 } ?? []
             ),
             (

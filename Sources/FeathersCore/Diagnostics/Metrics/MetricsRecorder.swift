@@ -38,7 +38,9 @@ final class MetricsRecorder: DiagnosticSink {
         let (outcome, duration) = (event[.outcome], event.duration)
         state.withLock { state in
             var key = Key(path: path, method: method)
-            if state.calls[key] == nil, state.calls.count >= Self.limit { key = Key(path: Self.others, method: Self.others) }
+            if state.calls[key] == nil, state.calls.count >= Self.limit {
+                key = Key(path: Self.others, method: Self.others)
+            }
             var calls = state.calls[key] ?? AppMetrics.Calls(path: key.path, method: key.method)
             if case .string(let outcome)? = outcome {
                 calls.outcomes[outcome, default: 0] += 1

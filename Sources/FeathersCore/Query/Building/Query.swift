@@ -39,8 +39,8 @@ public struct Query<Model>: Sendable {
 
     private var content: Content
 
-    /// Creates a query from JSON in Feathers' notation, for anything that the methods do not support. `Query(query.json)` is
-    /// a query for a model with the conditions of a query for JSON.
+    /// Creates a query from JSON in Feathers' notation, for anything that the methods do not support.
+    /// `Query(query.json)` is a query for a model with the conditions of a query for JSON.
     public init(_ json: JSONObject = JSONObject()) { self.init(raw: json) }
 
     init(raw json: JSONObject) { content = .json(json) }
@@ -138,7 +138,9 @@ extension Query: Equatable, Hashable where Model == JSONValue {
     /// Compares the meaning of queries: the order of conditions does not matter, but the order of sorting does.
     public static func == (left: Query, right: Query) -> Bool {
         guard left.json == right.json else { return false }
-        guard let leftSort = left.json["$sort"]?.object, let rightSort = right.json["$sort"]?.object else { return true }
+        guard let leftSort = left.json["$sort"]?.object, let rightSort = right.json["$sort"]?.object else {
+            return true
+        }
         return leftSort.elementsEqual(rightSort) { $0.key == $1.key }
     }
 
@@ -164,7 +166,9 @@ extension Query {
     public func `where`(_ property: String, _ value: JSONValue) -> Query { self.where(property, .equals(value)) }
 
     /// Unavailable: explains which values a condition can compare with.
-    @available(*, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional")
+    @available(
+        *, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional"
+    )
     @_disfavoredOverload
     public func `where`(_ property: String, _ value: some Encodable) -> Query { self }
 
@@ -223,7 +227,9 @@ extension Query where Model: Queryable {
     public func `where`(_ key: Model.QueryKeys, _ value: JSONValue) -> Query { self.where(key, .equals(value)) }
 
     /// Unavailable: explains which values a condition can compare with.
-    @available(*, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional")
+    @available(
+        *, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional"
+    )
     @_disfavoredOverload
     public func `where`(_ key: Model.QueryKeys, _ value: some Encodable) -> Query { self }
 

@@ -24,7 +24,8 @@ public struct QueryCondition: Sendable, Hashable {
     /// The operator, such as `$gt`; nil for equality.
     let `operator`: String?
     let value: JSONValue
-    /// The dates in the value, if it contains only dates. Next to a coding key, they are written in the service's format.
+    /// The dates in the value, if it contains only dates. Next to a coding key, they are written in the service's
+    /// format.
     let dates: [Date]?
 
     private init(_ operator: String?, _ value: JSONValue, dates: [Date]? = nil) {
@@ -63,7 +64,8 @@ public struct QueryCondition: Sendable, Hashable {
 }
 
 extension QueryCondition {
-    /// Tests whether the property equals `value`. A list matches if one of its elements does. Null also matches a missing property.
+    /// Tests whether the property equals `value`. A list matches if one of its elements does. Null also matches a
+    /// missing property.
     public static func equals(_ value: some QueryValue) -> Self { Self(nil, comparingWith: value) }
     /// Tests whether the property equals `value`, for JSON literals such as `nil`.
     public static func equals(_ value: JSONValue) -> Self { Self(nil, value) }
@@ -100,7 +102,9 @@ extension QueryCondition {
     /// Tests whether the property equals none of `values` (`$nin`), for literals of mixed types.
     public static func isNotIn(_ values: [JSONValue]) -> Self { Self("$nin", .array(values)) }
     /// Applies a custom operator, such as `.custom("$regex", "^a")`. The service must allow it.
-    public static func custom(_ operator: String, _ value: some QueryValue) -> Self { Self(`operator`, comparingWith: value) }
+    public static func custom(_ operator: String, _ value: some QueryValue) -> Self {
+        Self(`operator`, comparingWith: value)
+    }
     /// Applies a custom operator, for JSON literals.
     public static func custom(_ operator: String, _ value: JSONValue) -> Self { Self(`operator`, value) }
 }
@@ -116,8 +120,8 @@ public protocol QueryValue: Sendable {
 extension JSONValue {
     /// Creates JSON from a string, number, boolean, date, UUID, URL, id, or an array of them; nil is JSON null.
     ///
-    /// Use it for variables in a literal: `["name": JSONValue(name), "age": JSONValue(age)]`. Swift converts literals to JSON, but not
-    /// variables. For models, use ``JSONValue/init(encoding:with:)``.
+    /// Use it for variables in a literal: `["name": JSONValue(name), "age": JSONValue(age)]`. Swift converts literals
+    /// to JSON, but not variables. For models, use ``JSONValue/init(encoding:with:)``.
     public init(_ value: (some QueryValue)?) { self = value?.queryValue ?? .null }
 }
 
@@ -165,14 +169,17 @@ extension UUID: QueryValue {
 }
 
 extension Date: QueryValue {
-    /// The date in JavaScript's format, such as `2024-01-02T03:04:05.678Z`; null outside the range of JavaScript's dates.
+    /// The date in JavaScript's format, such as `2024-01-02T03:04:05.678Z`; null outside the range of JavaScript's
+    /// dates.
     public var queryValue: JSONValue { javaScriptText.map { .string($0) } ?? .null }
 }
 
 extension Date {
-    /// The date in the format of JavaScript's `toISOString`: UTC with milliseconds; nil outside the range of JavaScript's dates.
+    /// The date in the format of JavaScript's `toISOString`: UTC with milliseconds; nil outside the range of
+    /// JavaScript's dates.
     ///
-    /// Rounded to milliseconds rather than truncated: a date parsed from `….678Z` must be sent as `….678Z`, although its binary fraction is lower.
+    /// Rounded to milliseconds rather than truncated: a date parsed from `….678Z` must be sent as `….678Z`, although
+    /// its binary fraction is lower.
     package var javaScriptText: String? {
         ISO8601Timestamp(milliseconds: (timeIntervalSince1970 * 1000).rounded()).text()
     }

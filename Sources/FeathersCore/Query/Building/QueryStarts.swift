@@ -1,5 +1,5 @@
-// Static members start a query, as in `messages.find(.where("age", .greaterThan(18)).limit(10))`. Those with strings are
-// disfavored, so that the compiler explains a mistyped coding key as such.
+// Static members start a query, as in `messages.find(.where("age", .greaterThan(18)).limit(10))`. Those with strings
+// are disfavored, so that the compiler explains a mistyped coding key as such.
 
 extension Query {
     /// Creates a query with one condition on a property.
@@ -17,7 +17,9 @@ extension Query {
     public static func `where`(_ property: String, _ value: JSONValue) -> Query { Query().where(property, value) }
 
     /// Unavailable: explains which values a condition can compare with.
-    @available(*, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional")
+    @available(
+        *, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional"
+    )
     @_disfavoredOverload
     public static func `where`(_ property: String, _ value: some Encodable) -> Query { Query() }
 
@@ -58,7 +60,9 @@ extension Query where Model: Queryable {
     public static func `where`(_ key: Model.QueryKeys, _ value: JSONValue) -> Query { Query().where(key, value) }
 
     /// Unavailable: explains which values a condition can compare with.
-    @available(*, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional")
+    @available(
+        *, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional"
+    )
     @_disfavoredOverload
     public static func `where`(_ key: Model.QueryKeys, _ value: some Encodable) -> Query { Query() }
 
@@ -91,7 +95,9 @@ extension Query where Model == JSONValue {
     public static func `where`(_ property: String, _ value: JSONValue) -> Query { Query().where(property, value) }
 
     /// Unavailable: explains which values a condition can compare with.
-    @available(*, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional")
+    @available(
+        *, unavailable, message: "Declare the conformance of the value's type to QueryValue, and unwrap an optional"
+    )
     @_disfavoredOverload
     public static func `where`(_ property: String, _ value: some Encodable) -> Query { Query() }
 

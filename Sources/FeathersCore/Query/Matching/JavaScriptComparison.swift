@@ -1,5 +1,5 @@
-/// Returns whether two values are equal in a Feathers query. Like JavaScript's `===`, except that arrays and objects are compared by their
-/// contents, and a missing value (nil) equals null.
+/// Returns whether two values are equal in a Feathers query. Like JavaScript's `===`, except that arrays and objects
+/// are compared by their contents, and a missing value (nil) equals null.
 func areEqualInQueries(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
     switch (left ?? .null, right ?? .null) {
     case (.null, .null): return true
@@ -15,7 +15,8 @@ func areEqualInQueries(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
     }
 }
 
-/// Compares two values of any type in FeathersJS' sort order. Returns a negative number, zero or a positive number. A missing value is nil.
+/// Compares two values of any type in FeathersJS' sort order. Returns a negative number, zero or a positive number. A
+/// missing value is nil.
 func sortingOrder(_ left: JSONValue?, _ right: JSONValue?) -> Int {
     guard let left, let right else { return left == nil ? (right == nil ? 0 : -1) : 1 }
     switch (left, right) {
@@ -32,7 +33,8 @@ func sortingOrder(_ left: JSONValue?, _ right: JSONValue?) -> Int {
     }
 }
 
-/// Compares objects by their values in the alphabetical order of their keys, then by the number of keys. The key names do not matter.
+/// Compares objects by their values in the alphabetical order of their keys, then by the number of keys. The key names
+/// do not matter.
 private func sortingOrder(_ left: JSONObject, _ right: JSONObject) -> Int {
     for (left, right) in zip(left.valuesByKey, right.valuesByKey) {
         let order = sortingOrder(left, right)
@@ -61,9 +63,9 @@ extension JSONValue {
 extension String {
     /// Compares by UTF-16 code units, like JavaScript. Returns a negative number, zero or a positive number.
     ///
-    /// Swift's own order treats canonically equivalent strings as equal, but JavaScript's does not. UTF-8 bytes sort by code point, which
-    /// differs from UTF-16 in only one case: the surrogates of characters beyond U+FFFF (four bytes, 0xF0 and up) sort
-    /// before U+E000…U+FFFF (three bytes, 0xEE and 0xEF).
+    /// Swift's own order treats canonically equivalent strings as equal, but JavaScript's does not. UTF-8 bytes sort by
+    /// code point, which differs from UTF-16 in only one case: the surrogates of characters beyond U+FFFF (four bytes,
+    /// 0xF0 and up) sort before U+E000…U+FFFF (three bytes, 0xEE and 0xEF).
     func codeUnitOrder(to other: String) -> Int {
         let fast = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right in Self.order(of: left, to: right) }
@@ -72,7 +74,8 @@ extension String {
         return Self.order(of: Array(utf8), to: Array(other.utf8))
     }
 
-    private static func order<Bytes: RandomAccessCollection<UInt8>>(of left: Bytes, to right: Bytes) -> Int where Bytes.Index == Int {
+    private static func order<Bytes: RandomAccessCollection<UInt8>>(of left: Bytes, to right: Bytes) -> Int
+    where Bytes.Index == Int {
         let common = Swift.min(left.count, right.count)
         var offset = 0
         while offset < common {

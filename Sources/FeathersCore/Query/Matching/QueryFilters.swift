@@ -1,14 +1,14 @@
 /// A sorter that applies a query's `$sort` as FeathersJS does.
 ///
-/// The order across types is: missing, null, numbers, strings (by UTF-16 code units), booleans, arrays, objects. Sorting is stable. A
-/// nested property of a missing property is missing.
+/// The order across types is: missing, null, numbers, strings (by UTF-16 code units), booleans, arrays, objects.
+/// Sorting is stable. A nested property of a missing property is missing.
 package struct QuerySorter: Sendable {
     private let keys: [(path: QueryPath, isDescending: Bool)]
 
     /// Creates the sorter of a query; nil if the query does not sort.
     ///
-    /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $sort`) if `$sort` is not an object of numbers.
-    ///   FeathersJS leaves records unsorted instead.
+    /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $sort`) if `$sort` is not an object of
+    ///   numbers. FeathersJS leaves records unsorted instead.
     package init?(_ query: Query<JSONValue>) throws(FeathersError) {
         guard let sort = query.json["$sort"] else { return nil }
         guard case .object(let directions) = sort else {
@@ -24,16 +24,21 @@ package struct QuerySorter: Sendable {
         self.keys = keys
     }
 
-    /// Returns the first of the values by which a record is sorted, so that it is looked up once for several comparisons.
+    /// Returns the first of the values by which a record is sorted, so that it is looked up once for several
+    /// comparisons.
     /// - Parameter property: Returns the record's properties.
-    package func firstValue(of property: (String) -> JSONValue?) -> JSONValue? { keys.isEmpty ? nil : keys[0].path.value(of: property) }
+    package func firstValue(of property: (String) -> JSONValue?) -> JSONValue? {
+        keys.isEmpty ? nil : keys[0].path.value(of: property)
+    }
 
-    /// Compares the first values of two records and, if they are equal, the others. Returns a negative number, zero or a positive number.
+    /// Compares the first values of two records and, if they are equal, the others. Returns a negative number, zero or
+    /// a positive number.
     /// - Parameters:
     ///   - property: Returns the first record's properties.
     ///   - otherProperty: Returns the other record's properties.
     package func order(
-        of first: JSONValue?, _ property: (String) -> JSONValue?, and otherFirst: JSONValue?, _ otherProperty: (String) -> JSONValue?
+        of first: JSONValue?, _ property: (String) -> JSONValue?, and otherFirst: JSONValue?,
+        _ otherProperty: (String) -> JSONValue?
     ) -> Int {
         guard !keys.isEmpty else { return 0 }
         let order = sortingOrder(first, otherFirst)
@@ -91,8 +96,8 @@ package struct QuerySelection: Sendable {
     }
 }
 
-/// An integer parsed like JavaScript's `parseInt(value, 10)`. FeathersJS parses `$limit`, `$skip` and `$sort` this way, which are strings
-/// over REST.
+/// An integer parsed like JavaScript's `parseInt(value, 10)`. FeathersJS parses `$limit`, `$skip` and `$sort` this way,
+/// which are strings over REST.
 struct ParsedInteger {
     let value: Int?
 

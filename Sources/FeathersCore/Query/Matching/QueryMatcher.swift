@@ -1,10 +1,13 @@
 /// A matcher that tests whether records match a query, as FeathersJS' memory service does.
 ///
-/// Create one matcher for each query, and use it for any number of records. It follows FeathersJS' rules, with the noted exceptions:
+/// Create one matcher for each query, and use it for any number of records. It follows FeathersJS' rules, with the
+/// noted exceptions:
 /// * An array matches if one of its elements matches, or if the whole array does. Paths pass through arrays.
 /// * Null also matches a missing property.
-/// * `$gt`, `$gte`, `$lt` and `$lte` never match across types. Strings compare by UTF-16 code units. `$gte` and `$lte` with null match null.
-/// * An array or object after `$gt`, `$gte`, `$lt` or `$lte` matches nothing. FeathersJS compares its JavaScript string conversion.
+/// * `$gt`, `$gte`, `$lt` and `$lte` never match across types. Strings compare by UTF-16 code units. `$gte` and `$lte`
+///   with null match null.
+/// * An array or object after `$gt`, `$gte`, `$lt` or `$lte` matches nothing. FeathersJS compares its JavaScript string
+///   conversion.
 /// * `$limit`, `$skip`, `$sort` and `$select` do not affect matching.
 public struct QueryMatcher: Sendable {
     private let clauses: [QueryClause]
@@ -14,9 +17,9 @@ public struct QueryMatcher: Sendable {
     /// - Parameters:
     ///   - query: the conditions.
     ///   - operators: the operators that the service allows in addition to Feathers' own.
-    /// - Throws: ``FeathersError/Code/badRequest`` with FeathersJS' messages: `Invalid query parameter $x` for an unknown
-    ///   operator (the error's data is the object that contains it), `Invalid filter value $x` for an unknown name at the
-    ///   top level. It also throws for an empty `$or` or `$and`, and for operators mixed with properties.
+    /// - Throws: ``FeathersError/Code/badRequest`` with FeathersJS' messages: `Invalid query parameter $x` for an
+    ///   unknown operator (the error's data is the object that contains it), `Invalid filter value $x` for an unknown
+    ///   name at the top level. It also throws for an empty `$or` or `$and`, and for operators mixed with properties.
     public init(_ query: Query<JSONValue>, operators: [QueryOperator] = []) throws(FeathersError) {
         if query.isEmpty {
             clauses = []
@@ -52,8 +55,8 @@ public struct QueryOperator: Sendable {
     ///
     /// - Parameters:
     ///   - name: The operator's name in queries, including the `$`.
-    ///   - matches: A closure that receives the property's value and the operand in the query. The value is nil if the property is
-    ///     missing. For an array, the closure is called with each element, then with the array.
+    ///   - matches: A closure that receives the property's value and the operand in the query. The value is nil if the
+    ///     property is missing. For an array, the closure is called with each element, then with the array.
     public init(_ name: String, matches: @escaping @Sendable (_ value: JSONValue?, _ operand: JSONValue) -> Bool) {
         self.init(name, .test(matches))
     }
@@ -115,11 +118,14 @@ struct QueryCompiler {
 
     /// Compiles the tests of a property: one for each operator, or equality with the whole value.
     private func tests(of value: JSONValue) throws(FeathersError) -> [QueryTest] {
-        guard case .object(let object) = value, object.contains(where: { $0.key.hasPrefix("$") }) else { return [.equals(value)] }
+        guard case .object(let object) = value, object.contains(where: { $0.key.hasPrefix("$") }) else {
+            return [.equals(value)]
+        }
         var tests: [QueryTest] = []
         for (name, operand) in object {
             guard name.hasPrefix("$") else {
-                throw FeathersError(.badRequest, "Property queries must contain only operations, or exact objects.", data: value)
+                throw FeathersError(
+                    .badRequest, "Property queries must contain only operations, or exact objects.", data: value)
             }
             tests.append(try test(name, operand, in: object))
         }
@@ -127,7 +133,9 @@ struct QueryCompiler {
     }
 
     private func test(_ name: String, _ operand: JSONValue, in object: JSONObject) throws(FeathersError) -> QueryTest {
-        if let custom = custom[name], case .test(let matches) = custom.evaluation { return .custom { matches($0, operand) } }
+        if let custom = custom[name], case .test(let matches) = custom.evaluation {
+            return .custom { matches($0, operand) }
+        }
         switch name {
         case "$ne": return .notEquals(operand)
         case "$gt": return .ordered(.greater, operand)
@@ -137,7 +145,8 @@ struct QueryCompiler {
         case "$in": return .isIn(try list(name, operand))
         case "$nin": return .isNotIn(try list(name, operand))
         case "$or", "$and":
-            throw FeathersError(.badRequest, "Malformed query. \(name) cannot be matched against property.", data: .object(object))
+            throw FeathersError(
+                .badRequest, "Malformed query. \(name) cannot be matched against property.", data: .object(object))
         default: throw Self.invalidParameter(name, in: object)
         }
     }

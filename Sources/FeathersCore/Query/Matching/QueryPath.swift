@@ -45,8 +45,11 @@ extension QueryPath.Step {
     init(_ name: String) {
         self.name = name
         index = Int(name).flatMap { $0 >= 0 && String($0) == name ? $0 : nil }
-        // In JavaScript, an empty key is the number 0. Words that Swift parses as numbers ("nan") are not numbers there.
-        isNumeric = name.isEmpty || index != nil || (name.utf8.allSatisfy("0123456789+-.eE".utf8.contains) && Double(name) != nil)
+        // In JavaScript, an empty key is the number 0. Words that Swift parses as numbers ("nan") are not numbers
+        // there.
+        isNumeric =
+            name.isEmpty || index != nil
+            || (name.utf8.allSatisfy("0123456789+-.eE".utf8.contains) && Double(name) != nil)
     }
 }
 

@@ -24,7 +24,9 @@ extension QueryTest {
     /// Tests every value at the path: the elements of an array first, then the array itself.
     ///
     /// - Returns: whether the verdict is final.
-    fileprivate func visit(_ value: JSONValue?, along steps: ArraySlice<QueryPath.Step>, at place: Place, verdict: inout Bool) -> Bool {
+    fileprivate func visit(
+        _ value: JSONValue?, along steps: ArraySlice<QueryPath.Step>, at place: Place, verdict: inout Bool
+    ) -> Bool {
         guard let value, !value.isNull else { return test(value, at: place, verdict: &verdict) }
         let step = steps.first
         if case .array(let elements) = value, step.map({ !$0.isNumeric && $0.name != "length" }) ?? true {
@@ -67,7 +69,8 @@ enum QueryTest: Sendable {
     func test(_ value: JSONValue?, at place: Place, verdict: inout Bool) -> Bool {
         switch self {
         case .equals(let operand): return place.exists && accept(areEqualInQueries(operand, value), &verdict)
-        case .ordered(let ordering, let operand): return place.exists && accept(ordering.holds(value, operand), &verdict)
+        case .ordered(let ordering, let operand):
+            return place.exists && accept(ordering.holds(value, operand), &verdict)
         case .custom(let matches): return place.exists && accept(matches(value), &verdict)
         case .notEquals(let operand):
             guard areEqualInQueries(operand, value) else { return false }

@@ -82,10 +82,13 @@ extension Presence: ExpressibleByFloatLiteral where Value: ExpressibleByFloatLit
 }
 
 extension Presence: ExpressibleByUnicodeScalarLiteral where Value: ExpressibleByUnicodeScalarLiteral {
-    public init(unicodeScalarLiteral value: Value.UnicodeScalarLiteralType) { self = .value(Value(unicodeScalarLiteral: value)) }
+    public init(unicodeScalarLiteral value: Value.UnicodeScalarLiteralType) {
+        self = .value(Value(unicodeScalarLiteral: value))
+    }
 }
 
-extension Presence: ExpressibleByExtendedGraphemeClusterLiteral where Value: ExpressibleByExtendedGraphemeClusterLiteral {
+extension Presence: ExpressibleByExtendedGraphemeClusterLiteral
+where Value: ExpressibleByExtendedGraphemeClusterLiteral {
     public init(extendedGraphemeClusterLiteral value: Value.ExtendedGraphemeClusterLiteralType) {
         self = .value(Value(extendedGraphemeClusterLiteral: value))
     }

@@ -8,7 +8,8 @@ public protocol ServiceModel: Codable, Queryable {
 
 /// A value in a service's records or data. `swift package feathers-models` writes such types.
 ///
-/// In a module whose declarations are isolated to the main actor by default, a type that conforms to this protocol is not.
+/// In a module whose declarations are isolated to the main actor by default, a type that conforms to this protocol is
+/// not.
 public protocol ServiceValue: Codable, Hashable, Sendable {}
 
 /// A service's path, id property and model, under one name.

@@ -4,7 +4,8 @@
 /// let messages = MemoryService(startID: 1, multi: .all, pagination: Pagination(default: 10, max: 50))
 /// ```
 ///
-/// Errors have FeathersJS' messages. An id matches its record both as a number and as a string. Reading a record takes constant time.
+/// Errors have FeathersJS' messages. An id matches its record both as a number and as a string. Reading a record takes
+/// constant time.
 ///
 /// ``Params/pagination`` and ``Params/multi`` override the options for one call, like FeathersJS' `params.paginate` and
 /// `params.adapter.multi`. ``QueryMatcher`` describes how queries match.
@@ -21,12 +22,14 @@ public actor MemoryService: ServiceProtocol {
     ///   - multi: The methods that may affect several records at once.
     ///   - pagination: The page sizes (FeathersJS' `paginate`); nil to return plain arrays.
     ///   - operators: Additional operators that queries may use.
-    ///   - records: The initial records (FeathersJS' `store`). Records without an id are assigned one. If two records have the same id,
-    ///     the later one wins.
-    ///   - makeID: A function that generates the id of a new record from the record without its id. It replaces the counter.
+    ///   - records: The initial records (FeathersJS' `store`). Records without an id are assigned one. If two records
+    ///     have the same id, the later one wins.
+    ///   - makeID: A function that generates the id of a new record from the record without its id. It replaces the
+    ///     counter.
     public init(
         id: String = "id", startID: Int64 = 0, multi: MultipleRecords = .none, pagination: Pagination? = nil,
-        operators: [QueryOperator] = [], records: [JSONObject] = [], makeID: (@Sendable (JSONObject) -> ServiceID)? = nil
+        operators: [QueryOperator] = [], records: [JSONObject] = [],
+        makeID: (@Sendable (JSONObject) -> ServiceID)? = nil
     ) {
         options = Options(id: id, multi: multi, pagination: pagination, operators: operators, makeID: makeID)
         var store = RecordStore()
@@ -49,8 +52,8 @@ public actor MemoryService: ServiceProtocol {
     /// The number of records.
     package var count: Int { store.count }
 
-    // The methods are `async` although they never suspend: in asynchronous code, the compiler would prefer the protocol's default
-    // implementation to a synchronous method.
+    // The methods are `async` although they never suspend: in asynchronous code, the compiler would prefer the
+    // protocol's default implementation to a synchronous method.
 
     /// Returns the record with the given id.
     ///
@@ -62,8 +65,8 @@ public actor MemoryService: ServiceProtocol {
 
     /// Replaces a record. The record keeps its id and the id's type.
     ///
-    /// - Throws: ``FeathersError/Code/badRequest`` for a nil id or an array, ``FeathersError/Code/notFound`` if the existing
-    ///   record does not match the query. In both cases, nothing changes.
+    /// - Throws: ``FeathersError/Code/badRequest`` for a nil id or an array, ``FeathersError/Code/notFound`` if the
+    ///   existing record does not match the query. In both cases, nothing changes.
     public func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         guard let id, data.array == nil else {
@@ -154,10 +157,11 @@ extension JSONValue {
 }
 
 extension MemoryService {
-    /// Returns the records that match the query: a page `{total, limit, skip, data}` if the service paginates, otherwise an array.
+    /// Returns the records that match the query: a page `{total, limit, skip, data}` if the service paginates,
+    /// otherwise an array.
     ///
-    /// Without `$sort`, records are in FeathersJS' order: integer ids in ascending order, then the others in insertion order. A negative
-    /// `$skip` is ignored.
+    /// Without `$sort`, records are in FeathersJS' order: integer ids in ascending order, then the others in insertion
+    /// order. A negative `$skip` is ignored.
     public func find(_ params: Params) async throws -> JSONValue {
         let query = try MemoryQuery(params.query, options)
         let sorter = try QuerySorter(params.query)
@@ -201,12 +205,13 @@ extension MemoryService {
 
     /// Creates one record from an object, or several from an array of objects.
     ///
-    /// The service keeps an id in the data and, like FeathersJS, replaces an existing record with that id. Null, `0`, `false` and an empty
-    /// string do not count as ids. `$select` applies to the result.
+    /// The service keeps an id in the data and, like FeathersJS, replaces an existing record with that id. Null, `0`,
+    /// `false` and an empty string do not count as ids. `$select` applies to the result.
     ///
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` for an array if the service's `multi` does not allow it,
     ///   ``FeathersError/Code/badRequest`` for data that isn't an object or whose id is neither a string nor a number,
-    ///   ``FeathersError/Code/conflict`` if the service's `makeID` returns an id in use. Either all of several records are created or none.
+    ///   ``FeathersError/Code/conflict`` if the service's `makeID` returns an id in use. Either all of several records
+    ///   are created or none.
     public func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
         let selection = try QuerySelection(params.query, keeping: options.id)
         var assignment = IDAssignment(nextID: nextID)
@@ -252,7 +257,9 @@ private struct IDAssignment {
         switch record[options.id] {
         case nil, .null, .bool(false), .integer(0), .number(0), .string(""): return nil
         case .some(let value):
-            guard let id = ServiceID(value) else { throw FeathersError(.badRequest, "An id must be a string or a number") }
+            guard let id = ServiceID(value) else {
+                throw FeathersError(.badRequest, "An id must be a string or a number")
+            }
             return id
         }
     }

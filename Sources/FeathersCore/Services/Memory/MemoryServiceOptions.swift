@@ -50,7 +50,8 @@ public struct Pagination: Sendable, Hashable {
     /// Creates page sizes: a default for queries without a valid `$limit`, and an optional maximum.
     public init(default: Int, max: Int? = nil) { self.init(default: .some(`default`), max: max) }
 
-    /// Returns the size of a page for a query's `$limit`; nil without pagination. Negative and nonnumeric values are ignored.
+    /// Returns the size of a page for a query's `$limit`; nil without pagination. Negative and nonnumeric values are
+    /// ignored.
     func limit(for requested: JSONValue?) -> Int? {
         guard let standard = self.default else { return nil }
         let limit = requested.flatMap { ParsedInteger($0).value }.flatMap { $0 >= 0 ? $0 : nil } ?? standard
@@ -67,7 +68,8 @@ extension Params {
         set { self[CallPagination.self] = newValue }
     }
 
-    /// The methods that may affect several records of a ``MemoryService`` in this call, overriding its own option. Never sent.
+    /// The methods that may affect several records of a ``MemoryService`` in this call, overriding its own option.
+    /// Never sent.
     public var multi: MemoryService.MultipleRecords? {
         get { self[CallMulti.self] }
         set { self[CallMulti.self] = newValue }

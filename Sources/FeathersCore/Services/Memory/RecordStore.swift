@@ -1,5 +1,5 @@
-/// The records of a memory service by id, in the order of JavaScript's object keys: integers in ascending order, then the others in
-/// insertion order.
+/// The records of a memory service by id, in the order of JavaScript's object keys: integers in ascending order, then
+/// the others in insertion order.
 ///
 /// Not copyable, because a read through a copyable property copies it: four reference counts for each `get`.
 struct RecordStore: ~Copyable, Sendable {
@@ -65,7 +65,8 @@ enum RecordKey: Hashable, Sendable {
         switch id {
         case .integer(let integer):
             self = UInt32(exactly: integer).flatMap(Self.init(index:)) ?? .name(.string(String(integer)))
-        case .number(let number): self = UInt32(exactly: number).flatMap(Self.init(index:)) ?? .name(.string(id.description))
+        case .number(let number):
+            self = UInt32(exactly: number).flatMap(Self.init(index:)) ?? .name(.string(id.description))
         case .decimal(let decimal): self = .name(.string(decimal.text))
         case .string(let string): self = Self.index(in: string).flatMap(Self.init(index:)) ?? .name(id.json)
         }
@@ -79,7 +80,9 @@ enum RecordKey: Hashable, Sendable {
     /// Returns the integer for text in canonical form: "7", but not "07" or "+7".
     private static func index(in text: String) -> UInt32? {
         let digits = text.utf8
-        guard let first = digits.first, digits.count <= 10, first != UInt8(ascii: "0") || digits.count == 1 else { return nil }
+        guard let first = digits.first, digits.count <= 10, first != UInt8(ascii: "0") || digits.count == 1 else {
+            return nil
+        }
         var value: UInt64 = 0
         for digit in digits {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
@@ -90,8 +93,8 @@ enum RecordKey: Hashable, Sendable {
 }
 
 /// Records by key, in the order they were added or sorted.
-/// The records are in one array, with a dictionary of their indices. Removing a record leaves a gap. The array is compacted when
-/// more than half of it is gaps, so that removing takes constant time on average.
+/// The records are in one array, with a dictionary of their indices. Removing a record leaves a gap. The array is
+/// compacted when more than half of it is gaps, so that removing takes constant time on average.
 struct OrderedRecords<Key: Hashable & Sendable>: ~Copyable, Sendable {
     private struct Slot: Sendable {
         let key: Key

@@ -28,7 +28,9 @@ struct PageCursor: Sendable {
     ///   - key: the unique property that separates pages; nil to use `$skip`.
     /// - Throws: ``FeathersError/Code/badRequest`` that names the part of the query that prevents paging.
     init(_ query: Query<JSONValue>, size: Int, key: String?) throws(FeathersError) {
-        guard size > 0 else { throw FeathersError(.badRequest, "The page size must be at least 1", execution: .neverSent) }
+        guard size > 0 else {
+            throw FeathersError(.badRequest, "The page size must be at least 1", execution: .neverSent)
+        }
         start = try Self.count("$skip", in: query) ?? 0
         bound = try Self.count("$limit", in: query) ?? .max
         remaining = bound
@@ -40,7 +42,8 @@ struct PageCursor: Sendable {
         query.json["$skip"] = nil
         if let key {
             guard start == 0 else {
-                throw FeathersError(.badRequest, "Pages keyed by '\(key)' cannot be combined with $skip", execution: .neverSent)
+                throw FeathersError(
+                    .badRequest, "Pages keyed by '\(key)' cannot be combined with $skip", execution: .neverSent)
             }
             if query.json["$sort"]?.object?[key] == nil { query = query.sorted(by: key) }
             let sort = query.json["$sort"]?.object ?? [:]
@@ -106,7 +109,8 @@ struct PageCursor: Sendable {
     private static func count(_ name: String, in query: Query<JSONValue>) throws(FeathersError) -> Int? {
         guard let value = query.json[name] else { return nil }
         guard let count = ParsedInteger(value).value, count >= 0 else {
-            throw FeathersError(.badRequest, "Paging requires \(name) to be a whole number of at least 0", execution: .neverSent)
+            throw FeathersError(
+                .badRequest, "Paging requires \(name) to be a whole number of at least 0", execution: .neverSent)
         }
         return count
     }
@@ -114,7 +118,9 @@ struct PageCursor: Sendable {
 
 extension Query where Model == JSONValue {
     /// Returns a query for the records after the given one: equal in the first properties, then greater in the next.
-    fileprivate func after(_ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)]) throws(FeathersError) -> Query {
+    fileprivate func after(_ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)])
+        throws(FeathersError) -> Query
+    {
         var alternatives: [Query] = []
         var equal = Query()
         for (property, isDescending) in keys {
@@ -129,7 +135,8 @@ extension Query where Model == JSONValue {
         return any(of: alternatives)
     }
 
-    /// Returns the query with the sorted properties added to the selection, if any, because sorting locally requires them.
+    /// Returns the query with the sorted properties added to the selection, if any, because sorting locally requires
+    /// them.
     package func selectingSortedProperties() -> Query {
         guard let select = json["$select"], !select.isNull else { return self }
         return selecting(json["$sort"]?.object?.map { String($0.key.prefix { $0 != "." }) } ?? [])

@@ -12,7 +12,8 @@ extension Service {
     ///   - key: A unique property such as `id`. Pages then continue after the last record instead of using `$skip`, so
     ///     that records are not repeated or missed while others are created and removed. Every property in `$sort` must
     ///     have a value in every record.
-    ///   - prefetch: The number of additional pages that may be fetched together with the next one. Ignored with a `key`.
+    ///   - prefetch: The number of additional pages that may be fetched together with the next one. Ignored with a
+    ///     `key`.
     ///   - params: The params of every call, such as header fields and the timeout for each page.
     public func pages(
         _ query: Query<Model> = Query(), of size: Int = 100, keyedBy key: String? = nil,
@@ -64,18 +65,22 @@ public struct Pages<Model: Sendable>: AsyncSequence, Sendable {
         }
 
         /// Returns the next page; nil after the last.
-        /// - Throws: the errors of `find`, ``FeathersError`` if the list cannot be paged, ``FeathersError/Code/notAuthenticated`` after a log-out or
-        ///   another sign-in, `CancellationError`.
+        /// - Throws: the errors of `find`, ``FeathersError`` if the list cannot be paged,
+        ///   ``FeathersError/Code/notAuthenticated`` after a log-out or another sign-in, `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Page<Model>? {
             var cursor = try self.cursor.get()
             let queries = fetched.isEmpty ? try cursor.next(atMost: pages.prefetch + 1) : []
             if fetched.isEmpty, queries.isEmpty { return nil }
             try checkUser()
             if fetched.isEmpty {
-                let before = sender ?? (pages.params.token == nil ? pages.service.app.currentSender : RequestSender.ofCall)
+                let before =
+                    sender ?? (pages.params.token == nil ? pages.service.app.currentSender : RequestSender.ofCall)
                 fetched = try await queries.concurrentMap { [pages] in try await pages.page($0) }[...]
                 // The first page may have signed the app in.
-                sender = sender ?? (before.identity == nil && before !== RequestSender.ofCall ? pages.service.app.currentSender : before)
+                sender =
+                    sender
+                    ?? (before.identity == nil && before !== RequestSender.ofCall
+                        ? pages.service.app.currentSender : before)
                 try checkUser()
             }
             guard let page = fetched.popFirst() else { return nil }
@@ -91,7 +96,8 @@ public struct Pages<Model: Sendable>: AsyncSequence, Sendable {
         /// One list holds the records of one user.
         fileprivate func checkUser() throws {
             guard let sender, !sender.isCurrent else { return }
-            throw FeathersError(.notAuthenticated, "The signed-in user changed before the whole list was read", execution: .neverSent)
+            throw FeathersError(
+                .notAuthenticated, "The signed-in user changed before the whole list was read", execution: .neverSent)
         }
     }
 

@@ -1,5 +1,5 @@
-/// The closing handshake (RFC 6455, section 7): which side has sent a close frame, and when the connection is over. Exactly one action carries
-/// ``Action/finish``.
+/// The closing handshake (RFC 6455, section 7): which side has sent a close frame, and when the connection is over.
+/// Exactly one action carries ``Action/finish``.
 struct WebSocketClosing {
     /// The steps to take, in this order.
     struct Action {
@@ -20,7 +20,8 @@ struct WebSocketClosing {
         return Action(send: frame)
     }
 
-    /// Handles the peer's close frame. Whether it begins the handshake or responds to ours, our response completes the handshake.
+    /// Handles the peer's close frame. Whether it begins the handshake or responds to ours, our response completes the
+    /// handshake.
     mutating func receivedClose(_ frame: WebSocketCloseFrame) -> Action {
         // Section 5.5.1: the response to a close frame repeats its code.
         let answer = frame.code.map { WebSocketCloseFrame(code: $0) } ?? WebSocketCloseFrame(code: 1000)
@@ -33,7 +34,9 @@ struct WebSocketClosing {
         return end(closure, telling: WebSocketCloseFrame(code: violation.closeCode))
     }
 
-    mutating func lost(_ error: WebSocketError) -> Action { end(WebSocketClosure(code: 1006, error: error), telling: nil) }
+    mutating func lost(_ error: WebSocketError) -> Action {
+        end(WebSocketClosure(code: 1006, error: error), telling: nil)
+    }
 
     /// Handles the deadline for the peer's response to our close frame.
     mutating func deadlinePassed() -> Action {
@@ -42,7 +45,8 @@ struct WebSocketClosing {
     }
 
     mutating func abandoned() -> Action {
-        let closure = WebSocketClosure(code: 1006, error: WebSocketError(.closed, "The WebSocket was released without being closed"))
+        let closure = WebSocketClosure(
+            code: 1006, error: WebSocketError(.closed, "The WebSocket was released without being closed"))
         return end(closure, telling: WebSocketCloseFrame(code: 1001))
     }
 

@@ -30,8 +30,9 @@ extension WebSocketFrameHeader {
 
     /// Parses a complete header.
     /// - Parameter bytes: As many bytes as ``length(secondByte:)`` returns.
-    /// - Throws: A violation with 1002 for anything that section 5 forbids: reserved bits and opcodes, masked frames from a server, lengths not in
-    ///   the shortest form or beyond 2⁶³, and control frames that are fragmented or longer than 125 bytes.
+    /// - Throws: A violation with 1002 for anything that section 5 forbids: reserved bits and opcodes, masked frames
+    ///   from a server, lengths not in the shortest form or beyond 2⁶³, and control frames that are fragmented or
+    ///   longer than 125 bytes.
     init(_ bytes: UnsafeRawBufferPointer) throws(WebSocketViolation) {
         let (first, second) = (bytes[0], bytes[1])
         guard first & 0x70 == 0 else { throw .protocolError("A frame has reserved bits set") }
@@ -71,7 +72,8 @@ struct WebSocketCloseFrame: Equatable {
     var code: UInt16?
     var reason: String
 
-    /// Creates a close frame. A code that must not be sent becomes 1000. A reason that is too long is truncated at a character boundary.
+    /// Creates a close frame. A code that must not be sent becomes 1000. A reason that is too long is truncated at a
+    /// character boundary.
     init(code: UInt16, reason: String = "") {
         self.code = Self.isAllowed(code) ? code : 1000
         self.reason = Self.cut(reason)
@@ -86,7 +88,9 @@ struct WebSocketCloseFrame: Equatable {
             return
         }
         let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
-        guard Self.isAllowed(code) else { throw .protocolError("A close frame contains the code \(code), which must not be sent") }
+        guard Self.isAllowed(code) else {
+            throw .protocolError("A close frame contains the code \(code), which must not be sent")
+        }
         guard let reason = String(validating: payload[2...], as: UTF8.self) else {
             throw .invalidText("A close frame's reason isn't UTF-8")
         }
@@ -125,8 +129,12 @@ struct WebSocketViolation: Error, Equatable {
     var closeCode: UInt16
     var message: String
 
-    static func protocolError(_ message: String) -> WebSocketViolation { WebSocketViolation(closeCode: 1002, message: message) }
-    static func invalidText(_ message: String) -> WebSocketViolation { WebSocketViolation(closeCode: 1007, message: message) }
+    static func protocolError(_ message: String) -> WebSocketViolation {
+        WebSocketViolation(closeCode: 1002, message: message)
+    }
+    static func invalidText(_ message: String) -> WebSocketViolation {
+        WebSocketViolation(closeCode: 1007, message: message)
+    }
 
     static func tooLarge(limit: Int) -> WebSocketViolation {
         WebSocketViolation(closeCode: 1009, message: "A message is larger than the maximum of \(limit) bytes")

@@ -17,11 +17,15 @@ struct WebSocketFrameWriter {
         payload.withUnsafeBytes { append(opcode, $0, to: &queue) }
     }
 
-    private mutating func append(_ opcode: WebSocketOpcode, _ payload: UnsafeRawBufferPointer, to queue: inout OutgoingBytes) {
+    private mutating func append(
+        _ opcode: WebSocketOpcode, _ payload: UnsafeRawBufferPointer, to queue: inout OutgoingBytes
+    ) {
         Self.append(opcode, payload, key: keys.next(), to: &queue)
     }
 
-    static func append(_ opcode: WebSocketOpcode, _ payload: UnsafeRawBufferPointer, key: UInt32, to queue: inout OutgoingBytes) {
+    static func append(
+        _ opcode: WebSocketOpcode, _ payload: UnsafeRawBufferPointer, key: UInt32, to queue: inout OutgoingBytes
+    ) {
         let count = payload.count
         let keyOffset = count < 126 ? 2 : count <= Int(UInt16.max) ? 4 : 10
         queue.append(keyOffset + 4 + count) { frame in
@@ -36,7 +40,8 @@ struct WebSocketFrameWriter {
                 frame.storeBytes(of: UInt64(count).bigEndian, toByteOffset: 2, as: UInt64.self)
             }
             frame.storeBytes(of: key, toByteOffset: keyOffset, as: UInt32.self)
-            WebSocketMask.copy(payload, to: UnsafeMutableRawBufferPointer(rebasing: frame[(keyOffset + 4)...]), key: key)
+            WebSocketMask.copy(
+                payload, to: UnsafeMutableRawBufferPointer(rebasing: frame[(keyOffset + 4)...]), key: key)
         }
     }
 }
@@ -52,8 +57,9 @@ extension WebSocketMessage {
 
 /// Masking, which is required for all client frames (RFC 6455, section 5.3).
 enum WebSocketMask {
-    /// Copies `source` to `target`, masked with the bytes of `key` in memory order, as they appear in the frame. Works on eight bytes at a time, in a
-    /// form that the optimizer vectorizes, so large messages are masked as fast as memory can be read.
+    /// Copies `source` to `target`, masked with the bytes of `key` in memory order, as they appear in the frame. Works
+    /// on eight bytes at a time, in a form that the optimizer vectorizes, so large messages are masked as fast as
+    /// memory can be read.
     static func copy(_ source: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer, key: UInt32) {
         precondition(target.count >= source.count)
         guard let from = source.baseAddress, let to = target.baseAddress else { return }
@@ -66,14 +72,17 @@ enum WebSocketMask {
         }
         withUnsafeBytes(of: key) { key in
             while offset < count {
-                to.storeBytes(of: from.load(fromByteOffset: offset, as: UInt8.self) ^ key[offset & 3], toByteOffset: offset, as: UInt8.self)
+                to.storeBytes(
+                    of: from.load(fromByteOffset: offset, as: UInt8.self) ^ key[offset & 3], toByteOffset: offset,
+                    as: UInt8.self)
                 offset &+= 1
             }
         }
     }
 }
 
-/// Masking keys, new for every frame and cryptographically random (RFC 6455, section 10.3). They are generated in batches.
+/// Masking keys, new for every frame and cryptographically random (RFC 6455, section 10.3). They are generated in
+/// batches.
 struct WebSocketMaskKeys {
     private static let largestBatch = 64
 
@@ -91,7 +100,8 @@ struct WebSocketMaskKeys {
         return pool.removeLast()
     }
 
-    /// Fills the pool with one system call. The standard library's generator makes one for each number, which was 2% of a call.
+    /// Fills the pool with one system call. The standard library's generator makes one for each number, which was 2% of
+    /// a call.
     private mutating func fillAtOnce() -> Bool {
         #if os(Linux)
             pool.withUnsafeMutableBytes { clinuxio_random($0.baseAddress, $0.count) != 0 }

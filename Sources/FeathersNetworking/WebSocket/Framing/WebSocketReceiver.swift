@@ -6,14 +6,17 @@ struct WebSocketReceiver {
     /// The number of frames that ``next(_:)`` may still consume. At zero, it leaves `input` unchanged.
     var allowance = Int.max
 
-    /// Creates a receiver. Text of at least `largeText` bytes is returned as ``WebSocketIncoming/largeText(_:)``, without validation.
+    /// Creates a receiver. Text of at least `largeText` bytes is returned as ``WebSocketIncoming/largeText(_:)``,
+    /// without validation.
     init(maximumMessageSize: Int, largeText: Int = .max) {
         assembler = WebSocketMessageAssembler(maximumSize: maximumMessageSize, largeText: largeText)
     }
 
-    /// Consumes the next complete message or control frame from the front of `input`. Returns nil if more bytes are needed or the allowance is used
-    /// up. Bytes after a close frame or a violation are discarded (RFC 6455, sections 5.5.1 and 7.1.7).
-    /// - Parameter handler: Is offered the ASCII texts that arrived in one piece. Those that it handles are not returned.
+    /// Consumes the next complete message or control frame from the front of `input`. Returns nil if more bytes are
+    /// needed or the allowance is used up. Bytes after a close frame or a violation are discarded (RFC 6455, sections
+    /// 5.5.1 and 7.1.7).
+    /// - Parameter handler: Is offered the ASCII texts that arrived in one piece. Those that it handles are not
+    ///   returned.
     mutating func next(
         _ input: inout UnsafeRawBufferPointer, offering handler: WebSocketHandler? = nil
     ) throws(WebSocketViolation) -> WebSocketIncoming? {
@@ -24,7 +27,9 @@ struct WebSocketReceiver {
                 case .began(let header): try assembler.began(header)
                 case .payload(let part, let isLast):
                     if isLast { allowance -= 1 }
-                    guard let incoming = try assembler.received(part, isLast: isLast, offering: handler) else { continue }
+                    guard let incoming = try assembler.received(part, isLast: isLast, offering: handler) else {
+                        continue
+                    }
                     if case .close = incoming { isOver = true }
                     return incoming
                 }
@@ -62,7 +67,9 @@ struct WebSocketFrameParser {
 
     private mutating func header(_ input: inout UnsafeRawBufferPointer) throws(WebSocketViolation) -> Step? {
         let header: WebSocketFrameHeader
-        if pending.isEmpty, input.count >= 2, case let length = WebSocketFrameHeader.length(secondByte: input[1]), input.count >= length {
+        if pending.isEmpty, input.count >= 2, case let length = WebSocketFrameHeader.length(secondByte: input[1]),
+            input.count >= length
+        {
             header = try WebSocketFrameHeader(input.removeFirst(atMost: length))
         } else {
             guard completePending(&input) else { return nil }
@@ -119,7 +126,8 @@ enum WebSocketIncoming: Equatable {
 
 /// Assembles messages from frames. Control frames may appear between fragments (RFC 6455, section 5.4).
 struct WebSocketMessageAssembler {
-    /// The maximum number of bytes to allocate before the payload arrives, regardless of the length that a frame announces.
+    /// The maximum number of bytes to allocate before the payload arrives, regardless of the length that a frame
+    /// announces.
     private static let maximumReservation = 1 << 20
 
     private let maximumSize: Int
@@ -171,7 +179,9 @@ struct WebSocketMessageAssembler {
             defer { kind = nil }
             return kind == .binary ? .message(.binary(whole)) : .largeText(whole)
         }
-        return try whole.withUnsafeBufferPointer { bytes throws(WebSocketViolation) in .message(try decode(UnsafeRawBufferPointer(bytes))) }
+        return try whole.withUnsafeBufferPointer { bytes throws(WebSocketViolation) in
+            .message(try decode(UnsafeRawBufferPointer(bytes)))
+        }
     }
 
     private mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(WebSocketViolation) -> WebSocketMessage {
@@ -195,11 +205,14 @@ extension WebSocketMessage {
     /// Creates a text message.
     /// - Throws: A violation with 1007 if the bytes aren't UTF-8.
     init(text bytes: UnsafeRawBufferPointer) throws(WebSocketViolation) {
-        // Most texts are ASCII, which needs no validation. The validating initializer is generic: at run time, it looks up the metadata of its types.
+        // Most texts are ASCII, which needs no validation. The validating initializer is generic: at run time, it looks
+        // up the metadata of its types.
         if bytes.isASCII {
             self = .text(String(decoding: bytes, as: UTF8.self))
         } else {
-            guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText("A text message isn't UTF-8") }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw .invalidText("A text message isn't UTF-8")
+            }
             self = .text(text)
         }
     }

@@ -2,11 +2,12 @@
     import CCurl
     import Foundation
 
-    /// An open connection that carries bytes. It closes when its last reference is released. Only one thread at a time may call it; shared streams
-    /// need a lock.
+    /// An open connection that carries bytes. It closes when its last reference is released. Only one thread at a time
+    /// may call it; shared streams need a lock.
     protocol ByteStream: AnyObject, Sendable {
         var descriptor: Int32 { get }
-        /// Whether bytes may be buffered above the socket, where watching the socket does not reveal them. If so, read until nothing is left.
+        /// Whether bytes may be buffered above the socket, where watching the socket does not reveal them. If so, read
+        /// until nothing is left.
         var holdsBytes: Bool { get }
         func read(into buffer: UnsafeMutableRawBufferPointer) -> ByteStreamProgress
         func write(_ bytes: UnsafeRawBufferPointer) -> ByteStreamProgress
@@ -28,7 +29,8 @@
         /// Takes ownership of a non-blocking socket.
         init(owning descriptor: Int32) { self.descriptor = descriptor }
 
-        /// Duplicates another stream's socket, which may then be closed. Returns nil if no more descriptors are available.
+        /// Duplicates another stream's socket, which may then be closed. Returns nil if no more descriptors are
+        /// available.
         convenience init?(duplicating socket: Int32) {
             let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else { return nil }
@@ -61,18 +63,18 @@
         }
     }
 
-    /// A connection that libcurl made and still owns: TLS, or through a proxy. It lives in the cache of its own multi handle, which `curl_easy_send`
-    /// and `curl_easy_recv` also access.
+    /// A connection that libcurl made and still owns: TLS, or through a proxy. It lives in the cache of its own multi
+    /// handle, which `curl_easy_send` and `curl_easy_recv` also access.
     ///
-    /// Unchecked: only one thread at a time uses the handles and the record. First the dialing thread until the stream is passed on, then any thread
-    /// that holds the lock of ``WebSocketLink`` (``ByteStream``).
+    /// Unchecked: only one thread at a time uses the handles and the record. First the dialing thread until the stream
+    /// is passed on, then any thread that holds the lock of ``WebSocketLink`` (``ByteStream``).
     final class CurlByteStream: ByteStream, @unchecked Sendable {
         private static let largestRecord = 16 * 1024
 
         let easy: UnsafeMutableRawPointer
         let multi: UnsafeMutableRawPointer
-        /// The last bytes offered to libcurl but not accepted. Up to libcurl 8.13, OpenSSL requires the same memory and at least the same length
-        /// again, or it ends the connection.
+        /// The last bytes offered to libcurl but not accepted. Up to libcurl 8.13, OpenSSL requires the same memory and
+        /// at least the same length again, or it ends the connection.
         private var record: UnsafeMutableRawBufferPointer?
 
         let holdsBytes = true

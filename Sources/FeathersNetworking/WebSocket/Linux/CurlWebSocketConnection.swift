@@ -5,7 +5,8 @@
     final class CurlWebSocketConnection: LoopedConnection {
         private let link: WebSocketLink
 
-        /// Creates a connection. `early` holds the bytes that arrived together with the response to the opening handshake.
+        /// Creates a connection. `early` holds the bytes that arrived together with the response to the opening
+        /// handshake.
         init(
             _ stream: any ByteStream, early: [UInt8], on loop: SocketLoop, host: String, maximumMessageSize: Int,
             closingTimeout: Duration
@@ -39,7 +40,10 @@
 
         /// Passes the socket to the loop.
         func attach(_ stream: any ByteStream, early: [UInt8], maximumMessageSize: Int) {
-            loop.send(.attach(token) { WebSocketPump(self, stream: stream, early: early, maximumMessageSize: maximumMessageSize) })
+            loop.send(
+                .attach(token) {
+                    WebSocketPump(self, stream: stream, early: early, maximumMessageSize: maximumMessageSize)
+                })
         }
 
         func start(_ handler: WebSocketHandler) {
@@ -74,7 +78,9 @@
 
         func close(_ frame: WebSocketCloseFrame) {
             let isFirst = outbound.withLock { outbound in
-                guard outbound.closure == nil, let frame = outbound.closing.closeRequested(frame).send else { return false }
+                guard outbound.closure == nil, let frame = outbound.closing.closeRequested(frame).send else {
+                    return false
+                }
                 _ = outbound.send(.close, frame.payload)
                 return true
             }
@@ -82,8 +88,8 @@
             if isFirst { wake() }
         }
 
-        /// Delivers the pending large message, unless the connection has ended in the meantime, and lets the loop continue. Called on the pump's
-        /// queue.
+        /// Delivers the pending large message, unless the connection has ended in the meantime, and lets the loop
+        /// continue. Called on the pump's queue.
         func deliver(to handler: WebSocketHandler) {
             var violation: WebSocketViolation?
             do throws(WebSocketViolation) {
@@ -97,7 +103,9 @@
 
         private func takeLargeMessage() throws(WebSocketViolation) -> WebSocketMessage? {
             let waiting: (bytes: [UInt8], isText: Bool)? = outbound.withLock { outbound in
-                guard outbound.closure == nil, case .waiting(let bytes, let isText)? = outbound.delivery else { return nil }
+                guard outbound.closure == nil, case .waiting(let bytes, let isText)? = outbound.delivery else {
+                    return nil
+                }
                 // Releases the bytes of a text as soon as the string has been created.
                 outbound.delivery = nil
                 return (bytes, isText)

@@ -2,7 +2,8 @@
     import FeathersSupport
     import Foundation
 
-    /// Opens WebSockets on Linux. Connections are made by the libcurl that Foundation itself uses; framing is done in Swift (RFC 6455).
+    /// Opens WebSockets on Linux. Connections are made by the libcurl that Foundation itself uses; framing is done in
+    /// Swift (RFC 6455).
     ///
     /// One thread serves all connections of the process. Each opening uses an additional thread while it lasts.
     public struct CurlWebSocketConnector: WebSocketConnector {
@@ -22,9 +23,10 @@
 
         /// Opens a connection: name resolution, proxy, TCP, TLS, and the opening handshake (RFC 6455, section 4).
         ///
-        /// Redirects are not followed. The headers may include `Host` and `Sec-WebSocket-Protocol`; the handshake sets its other fields itself.
-        /// - Throws: ``WebSocketError``, of kind ``WebSocketError/Kind/unsupported`` if this process has no libcurl or a version earlier than 7.68;
-        ///   `CancellationError` as soon as the task is cancelled.
+        /// Redirects are not followed. The headers may include `Host` and `Sec-WebSocket-Protocol`; the handshake sets
+        /// its other fields itself.
+        /// - Throws: ``WebSocketError``, of kind ``WebSocketError/Kind/unsupported`` if this process has no libcurl or
+        ///   a version earlier than 7.68; `CancellationError` as soon as the task is cancelled.
         public func connect(_ request: WebSocketRequest) async throws -> any WebSocketConnection {
             try Task.checkCancellation()
             if case .failure(let reason) = Libcurl.version { throw WebSocketError(.unsupported, reason.message) }
@@ -37,20 +39,23 @@
                 defer { dial.fail(CancellationError()) }
                 dial.start { dial throws(WebSocketError) in
                     guard let stream = CurlByteStream() else { throw .noMemory }
-                    let dialer = CurlDialer(dial: dial, target: target, deadline: deadline, connector: self, stream: stream)
+                    let dialer = CurlDialer(
+                        dial: dial, target: target, deadline: deadline, connector: self, stream: stream)
                     let early = try dial.waking(stream.multi) { () throws(WebSocketError) in
                         do throws(WebSocketError) {
                             try dialer.connect()
                             return try dialer.openWebSocket(target.openingRequest(request.headers))
                         } catch {
-                            // Reported immediately: the cleanup that follows may take libcurl seconds, such as waiting for a resolver.
+                            // Reported immediately: the cleanup that follows may take libcurl seconds, such as waiting
+                            // for a resolver.
                             dial.fail(error)
                             throw error
                         }
                     }
                     return CurlWebSocketConnection(
                         target.isSecure || proxy.mayApply ? stream : try Self.plain(stream), early: early, on: loop,
-                        host: target.host, maximumMessageSize: request.maximumMessageSize, closingTimeout: closingTimeout)
+                        host: target.host, maximumMessageSize: request.maximumMessageSize,
+                        closingTimeout: closingTimeout)
                 }
                 return try await dial.connection.value()
             } onCancel: {
@@ -74,7 +79,9 @@
             case .url: return true
             case .environment:
                 let names: Set = ["http_proxy", "https_proxy", "all_proxy"]
-                return ProcessInfo.processInfo.environment.contains { names.contains($0.key.lowercased()) && !$0.value.isEmpty }
+                return ProcessInfo.processInfo.environment.contains {
+                    names.contains($0.key.lowercased()) && !$0.value.isEmpty
+                }
             }
         }
     }

@@ -26,7 +26,8 @@
             pthread_attr_init(&attributes)
             defer { pthread_attr_destroy(&attributes) }
             pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-            // libcurl's TLS needs a moderate stack. The default of 8 MB per thread is too much when many connections open at once.
+            // libcurl's TLS needs a moderate stack. The default of 8 MB per thread is too much when many connections
+            // open at once.
             pthread_attr_setstacksize(&attributes, isDeep ? deepStackSize : smallStackSize)
             let body = Unmanaged.passRetained(Body(name, run))
             var thread = pthread_t()
@@ -48,8 +49,8 @@
         }
     }
 
-    /// SIGPIPE, which libcurl up to 7.86 raises when it writes TLS to a reset connection, despite `CURLOPT_NOSIGNAL`. Unhandled, the signal
-    /// terminates the process.
+    /// SIGPIPE, which libcurl up to 7.86 raises when it writes TLS to a reset connection, despite `CURLOPT_NOSIGNAL`.
+    /// Unhandled, the signal terminates the process.
     enum BrokenPipeSignal {
         private static let isRaised: Bool = {
             guard case .success(let version) = Libcurl.version else { return false }

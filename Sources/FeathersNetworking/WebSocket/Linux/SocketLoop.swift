@@ -3,8 +3,9 @@
     import FeathersSupport
     import Foundation
 
-    /// The single thread that serves all WebSockets of the process, as other threads see it: a mailbox. One thread with epoll handles twice as many
-    /// messages as a dispatch source per socket. In addition, Dispatch on Linux loses events of reset sockets (swift-corelibs-libdispatch #949, #833).
+    /// The single thread that serves all WebSockets of the process, as other threads see it: a mailbox. One thread with
+    /// epoll handles twice as many messages as a dispatch source per socket. In addition, Dispatch on Linux loses
+    /// events of reset sockets (swift-corelibs-libdispatch #949, #833).
     ///
     /// The loop belongs to the process: it exists only with its thread, which never ends.
     final class SocketLoop: Sendable {
@@ -46,7 +47,8 @@
         }
 
         /// Starts a loop on the thread that `startThread` creates, if it can.
-        static func start(_ startThread: (@escaping @Sendable () -> Void) -> Bool) throws(WebSocketError) -> SocketLoop {
+        static func start(_ startThread: (@escaping @Sendable () -> Void) -> Bool) throws(WebSocketError) -> SocketLoop
+        {
             let (epoll, bell) = (clinuxio_epoll_create(), clinuxio_event_create())
             let loop = SocketLoop(bell: bell)
             guard

@@ -2,7 +2,8 @@
     import CLinuxIO
     import Foundation
 
-    /// The loop on its own thread: socket listeners and deadlines. Not `Sendable`: listeners can access it only while they are called.
+    /// The loop on its own thread: socket listeners and deadlines. Not `Sendable`: listeners can access it only while
+    /// they are called.
     final class SocketLoopThread {
         private static let batch = 128
 
@@ -29,7 +30,9 @@
         }
 
         /// Sets the time at which to call the listener, replacing any previous deadline.
-        func setDeadline(_ deadline: ContinuousClock.Instant?, for token: SocketLoop.Token) { deadlines.set(deadline, for: token) }
+        func setDeadline(_ deadline: ContinuousClock.Instant?, for token: SocketLoop.Token) {
+            deadlines.set(deadline, for: token)
+        }
 
         /// Calls the listener again after the other listeners have been served.
         func callAgain(_ token: SocketLoop.Token) { again.insert(token) }
@@ -43,11 +46,17 @@
                 again = []
                 var hasMail = false
                 for index in 0..<max(count, 0) {
-                    if clinuxio_token(events + index) == SocketLoop.bellToken { hasMail = true } else { tell(events + index) }
+                    if clinuxio_token(events + index) == SocketLoop.bellToken {
+                        hasMail = true
+                    } else {
+                        tell(events + index)
+                    }
                 }
                 for token in agains { listeners[token]?.woken(on: self) }
                 if hasMail { for command in loop.take() { perform(command) } }
-                if deadlines.earliest != nil { for token in deadlines.due(at: .now) { listeners[token]?.deadlinePassed(on: self) } }
+                if deadlines.earliest != nil {
+                    for token in deadlines.due(at: .now) { listeners[token]?.deadlinePassed(on: self) }
+                }
             }
         }
 
@@ -55,7 +64,8 @@
             // A listener detached earlier in the same batch receives no more events.
             guard let listener = listeners[clinuxio_token(event)] else { return }
             let (isReadable, isWritable) = (clinuxio_is_readable(event) != 0, clinuxio_is_writable(event) != 0)
-            listener.changed(isReadable: isReadable, isWritable: isWritable, isEnding: clinuxio_is_ending(event) != 0, on: self)
+            listener.changed(
+                isReadable: isReadable, isWritable: isWritable, isEnding: clinuxio_is_ending(event) != 0, on: self)
         }
 
         private func perform(_ command: SocketLoop.Command) {
@@ -81,8 +91,8 @@
     protocol SocketListener: AnyObject {
         /// The socket to watch for all changes.
         var descriptor: Int32 { get }
-        /// Handles a change of the socket, which may have bytes to read, or be writable again. `isEnding` means that the peer will send nothing more,
-        /// or that the connection is broken.
+        /// Handles a change of the socket, which may have bytes to read, or be writable again. `isEnding` means that
+        /// the peer will send nothing more, or that the connection is broken.
         func changed(isReadable: Bool, isWritable: Bool, isEnding: Bool, on thread: SocketLoopThread)
 
         /// Handles a wake-up from another thread, or the call that the listener requested.

@@ -3,8 +3,9 @@
     import FeathersSupport
     import Foundation
 
-    /// One attempt to open a connection, which starts once, ends once, and can be cancelled at any time. It runs on its own thread, because connecting
-    /// with libcurl can block. The waiting task is resumed immediately, even while that thread is still cleaning up.
+    /// One attempt to open a connection, which starts once, ends once, and can be cancelled at any time. It runs on its
+    /// own thread, because connecting with libcurl can block. The waiting task is resumed immediately, even while that
+    /// thread is still cleaning up.
     final class WebSocketDial: Sendable {
         let connection = Promise<CurlWebSocketConnection>()
         private let wakeable = Locked<WakeableMulti?>(nil)
@@ -42,8 +43,8 @@
         }
     }
 
-    /// Opens a connection step by step on the thread of its ``WebSocketDial``. libcurl handles name resolution, proxy, TCP, and TLS, followed by the
-    /// opening handshake.
+    /// Opens a connection step by step on the thread of its ``WebSocketDial``. libcurl handles name resolution, proxy,
+    /// TCP, and TLS, followed by the opening handshake.
     struct CurlDialer {
         let dial: WebSocketDial
         let target: WebSocketTarget
@@ -66,12 +67,16 @@
                 guard curl_multi_perform(stream.multi, &running) == CURLM_OK else { throw .noMemory }
                 if let message = curl_multi_info_read(stream.multi, &left)?.pointee {
                     let code = message.data.result
-                    guard code == CURLE_OK else { throw WebSocketError(curl: code, detail: String(cString: details), target) }
+                    guard code == CURLE_OK else {
+                        throw WebSocketError(curl: code, detail: String(cString: details), target)
+                    }
                     break
                 }
                 try wait()
             }
-            guard stream.connected() else { throw WebSocketError(.cannotConnect, "libcurl provided no connection to \(target.host)") }
+            guard stream.connected() else {
+                throw WebSocketError(.cannotConnect, "libcurl provided no connection to \(target.host)")
+            }
         }
 
         /// Performs the opening handshake.
@@ -87,8 +92,11 @@
                     var bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                     if try response.received(&bytes) { return Array(bytes) }
                 case .wouldBlock: try wait(for: CURL_WAIT_POLLIN)
-                case .ended: throw WebSocketError(.connectionLost, "\(target.host) ended the connection instead of opening a WebSocket")
-                case .failed(let reason): throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost: \(reason)")
+                case .ended:
+                    throw WebSocketError(
+                        .connectionLost, "\(target.host) ended the connection instead of opening a WebSocket")
+                case .failed(let reason):
+                    throw WebSocketError(.connectionLost, "The connection to \(target.host) was lost: \(reason)")
                 }
             }
         }
@@ -118,7 +126,8 @@
             // Even without TLS, a proxy must pass the connection through unchanged.
             ccurl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1)
             // The deadline is enforced here, so libcurl's own timer must fire later.
-            ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(ContinuousClock.now.duration(to: deadline).milliseconds) + 60_000)
+            ccurl_set_long(
+                easy, CURLOPT_CONNECTTIMEOUT_MS, Int(ContinuousClock.now.duration(to: deadline).milliseconds) + 60_000)
             connector.tls.apply(to: easy)
             connector.proxy.apply(to: easy)
         }
@@ -127,9 +136,12 @@
         private func wait(for events: Int16? = nil) throws(WebSocketError) {
             guard !dial.isOver else { throw WebSocketError(.closed, "The connection attempt has ended") }
             let remaining = ContinuousClock.now.duration(to: deadline)
-            guard remaining > .zero else { throw WebSocketError(.timeout, "The WebSocket to \(target.host) did not open in time") }
+            guard remaining > .zero else {
+                throw WebSocketError(.timeout, "The WebSocket to \(target.host) did not open in time")
+            }
             var extra = curl_waitfd(fd: stream.descriptor, events: events ?? 0, revents: 0)
-            guard curl_multi_poll(stream.multi, &extra, events == nil ? 0 : 1, remaining.milliseconds, nil) == CURLM_OK else {
+            guard curl_multi_poll(stream.multi, &extra, events == nil ? 0 : 1, remaining.milliseconds, nil) == CURLM_OK
+            else {
                 throw .noMemory
             }
         }
@@ -147,7 +159,8 @@
             case .timeout: self.init(.timeout, "The WebSocket to \(target.host) did not open in time")
             case .hostNotFound, .cannotConnect: self.init(.cannotConnect, "\(error.message) (\(target.host))")
             default:
-                // This phase only connects, so any other failure, such as a proxy's refusal, is also a failure to connect.
+                // This phase only connects, so any other failure, such as a proxy's refusal, is also a failure to
+                // connect.
                 let reason = detail.isEmpty ? Libcurl.words(for: code) : detail
                 self.init(.cannotConnect, "Could not connect to the server: \(reason) (\(target.host))")
             }

@@ -1,6 +1,6 @@
 #if os(Linux)
-    /// The sending half of a connection: the queue, and the state of the closing handshake. Whenever bytes are queued, either the socket would block
-    /// and its next event continues sending, or the loop has been woken to continue.
+    /// The sending half of a connection: the queue, and the state of the closing handshake. Whenever bytes are queued,
+    /// either the socket would block and its next event continues sending, or the loop has been woken to continue.
     struct WebSocketOutbound: ~Copyable, Sendable {
         enum Progress: Sendable {
             /// Everything was written, or the socket's next event continues.
@@ -39,7 +39,9 @@
         init(_ stream: any ByteStream) { self.stream = stream }
 
         var obstacle: WebSocketError? {
-            guard closure == nil, closing.isOpen else { return WebSocketError(.closed, "The WebSocket is closing or closed") }
+            guard closure == nil, closing.isOpen else {
+                return WebSocketError(.closed, "The WebSocket is closing or closed")
+            }
             return writingError
         }
 
@@ -47,7 +49,8 @@
             queue.isEmpty || queue.count + message.byteCount <= Self.maximumQueuedBytes
         }
 
-        /// Whether a pong may be sent. A peer that sends pings but does not read gets no more pongs, as RFC 6455, section 5.5.3, permits.
+        /// Whether a pong may be sent. A peer that sends pings but does not read gets no more pongs, as RFC 6455,
+        /// section 5.5.3, permits.
         var mayAnswerPings: Bool { obstacle == nil && queue.count < Self.maximumQueuedBytesForPongs }
 
         /// Queues a message, and writes it immediately unless others wait before it or the socket would block.
@@ -79,7 +82,8 @@
                     isBlocked = true
                     return .settled
                 case .ended, .failed:
-                    // Nothing more can be sent, but earlier data from the peer can still be read, most importantly a close frame.
+                    // Nothing more can be sent, but earlier data from the peer can still be read, most importantly a
+                    // close frame.
                     queue.removeAll()
                     let error = WebSocketError(.connectionLost, "The connection was lost while sending")
                     writingError = error

@@ -5,14 +5,15 @@ import FeathersSupport
 
     /// A connection on the loop's thread: reads, assembles and delivers messages, and ends the connection.
     final class WebSocketPump: SocketListener {
-        // The limits on reads, bytes, and frames before other connections are served, so that a flood on one connection does not hold up the rest.
-        // Reads are limited separately, because TLS may return only a few bytes at a time.
+        // The limits on reads, bytes, and frames before other connections are served, so that a flood on one connection
+        // does not hold up the rest. Reads are limited separately, because TLS may return only a few bytes at a time.
         private static let readsPerTurn = 16
         private static let bytesPerTurn = 128 << 10
         static let framesPerTurn = 128
         /// The size in bytes from which a message is delivered on the connection's own queue.
         static let largeMessage = 64 << 10
-        /// How long the peer may take to end the connection after the closing handshake, which is the server's duty (RFC 6455, section 7.1.1).
+        /// How long the peer may take to end the connection after the closing handshake, which is the server's duty
+        /// (RFC 6455, section 7.1.1).
         private static let lingering = Duration.seconds(1)
 
         private struct Ending: Sendable {
@@ -24,12 +25,15 @@ import FeathersSupport
         private let holdsBytes: Bool
         private let link: WebSocketLink
         private var receiver: WebSocketReceiver
-        /// The bytes read but not yet parsed: those that arrived with the opening handshake, and those beyond the limits above.
+        /// The bytes read but not yet parsed: those that arrived with the opening handshake, and those beyond the
+        /// limits above.
         private var unread: ArraySlice<UInt8>
         private var handler: WebSocketHandler?
-        /// Delivers large messages one at a time. A handler may need a long time for one, and all connections share the loop's thread.
+        /// Delivers large messages one at a time. A handler may need a long time for one, and all connections share the
+        /// loop's thread.
         private lazy var queue = DispatchQueue(label: "feathers.websocket")
-        /// Whether a large message is being delivered. Reading pauses meanwhile, which preserves the order and slows down the peer.
+        /// Whether a large message is being delivered. Reading pauses meanwhile, which preserves the order and slows
+        /// down the peer.
         private var isDelivering = false
         private var hadLargeText = false
         private var isEnding = false
@@ -122,8 +126,11 @@ import FeathersSupport
                 // An empty slice would keep all of the memory alive.
                 if left > 0 { unread = waiting.suffix(left) }
             }
-            while unread.isEmpty, !isPaused, receiver.allowance > 0, reads < Self.readsPerTurn, bytes < Self.bytesPerTurn {
-                let progress = first ?? link.outbound.withLock { outbound in outbound.stream?.read(into: thread.scratch) }
+            while unread.isEmpty, !isPaused, receiver.allowance > 0, reads < Self.readsPerTurn,
+                bytes < Self.bytesPerTurn
+            {
+                let progress =
+                    first ?? link.outbound.withLock { outbound in outbound.stream?.read(into: thread.scratch) }
                 first = nil
                 switch progress {
                 case nil: return
@@ -131,10 +138,15 @@ import FeathersSupport
                     if let writingError { lose(writingError, on: thread) }
                     return
                 case .ended:
-                    lose(WebSocketError(.connectionLost, "\(link.host) ended the connection without closing the WebSocket"), on: thread)
+                    lose(
+                        WebSocketError(
+                            .connectionLost, "\(link.host) ended the connection without closing the WebSocket"),
+                        on: thread)
                     return
                 case .failed(let reason):
-                    lose(WebSocketError(.connectionLost, "The connection to \(link.host) was lost: \(reason)"), on: thread)
+                    lose(
+                        WebSocketError(.connectionLost, "The connection to \(link.host) was lost: \(reason)"),
+                        on: thread)
                     return
                 case .bytes(let count):
                     let piece = UnsafeRawBufferPointer(rebasing: thread.scratch[..<count])

@@ -9,17 +9,22 @@ struct WebSocketTarget: Sendable {
     /// The URL's user and password, encoded for `Authorization`.
     private var credentials: String?
 
-    /// - Throws: ``WebSocketError/Kind/invalidURL`` without a host, or with a scheme other than `ws`, `wss`, `http`, or `https`.
+    /// - Throws: ``WebSocketError/Kind/invalidURL`` without a host, or with a scheme other than `ws`, `wss`, `http`, or
+    ///   `https`.
     init(_ url: URL) throws(WebSocketError) {
         switch url.scheme?.lowercased() {
         case "ws", "http": isSecure = false
         case "wss", "https": isSecure = true
         default: throw WebSocketError(.invalidURL, "The URL isn't a ws or wss URL")
         }
-        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let name = parts.encodedHost, !name.isEmpty else {
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let name = parts.encodedHost,
+            !name.isEmpty
+        else {
             throw WebSocketError(.invalidURL, "The URL has no host")
         }
-        guard parts.port.map((1...65535).contains) ?? true else { throw WebSocketError(.invalidURL, "The URL's port is invalid") }
+        guard parts.port.map((1...65535).contains) ?? true else {
+            throw WebSocketError(.invalidURL, "The URL's port is invalid")
+        }
         let bracketed = name.contains(":") && !name.hasPrefix("[") ? "[\(name)]" : name
         host = parts.port.map { "\(bracketed):\($0)" } ?? bracketed
         let path = parts.percentEncodedPath
@@ -31,7 +36,9 @@ struct WebSocketTarget: Sendable {
 
     func openingRequest(_ headers: HTTPHeaders) -> WebSocketOpeningRequest {
         var fields = Array(headers)
-        if let credentials, headers["Authorization"] == nil { fields.append((name: "Authorization", value: "Basic \(credentials)")) }
+        if let credentials, headers["Authorization"] == nil {
+            fields.append((name: "Authorization", value: "Basic \(credentials)"))
+        }
         return WebSocketOpeningRequest(target: target, host: host, fields: fields)
     }
 }
@@ -40,7 +47,8 @@ struct WebSocketTarget: Sendable {
 struct WebSocketOpeningRequest {
     /// The fields that the handshake sets itself. The caller's values for them are ignored.
     private static let ownFields: Set = [
-        "connection", "upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions", "sec-websocket-accept",
+        "connection", "upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions",
+        "sec-websocket-accept",
     ]
 
     /// Sixteen random bytes in Base64, new for every handshake.
@@ -48,21 +56,29 @@ struct WebSocketOpeningRequest {
     let subprotocols: [String]
     let bytes: [UInt8]
 
-    /// Creates the request. `host` includes the explicit port. `fields` are already checked for characters such as line breaks; a `Host` among them
-    /// takes precedence.
-    init(target: String, host: String, fields: some Sequence<(name: String, value: String)>, key: String = Self.randomKey()) {
+    /// Creates the request. `host` includes the explicit port. `fields` are already checked for characters such as line
+    /// breaks; a `Host` among them takes precedence.
+    init(
+        target: String, host: String, fields: some Sequence<(name: String, value: String)>,
+        key: String = Self.randomKey()
+    ) {
         let fields = fields.filter { !Self.ownFields.contains($0.name.lowercased()) }
         var text = "GET \(target) HTTP/1.1\r\n"
         if !fields.contains(where: { $0.name.lowercased() == "host" }) { text += "Host: \(host)\r\n" }
-        text += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n"
+        text +=
+            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n"
         for field in fields { text += "\(field.name): \(field.value)\r\n" }
         self.key = key
-        subprotocols = fields.filter { $0.name.lowercased() == "sec-websocket-protocol" }.flatMap { $0.value.listElements }
+        subprotocols = fields.filter { $0.name.lowercased() == "sec-websocket-protocol" }.flatMap {
+            $0.value.listElements
+        }
         bytes = Array((text + "\r\n").utf8)
     }
 
     /// The value of `Sec-WebSocket-Accept` from a server that understood the request.
-    var expectedAccept: String { Data(SHA1.digest((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString() }
+    var expectedAccept: String {
+        Data(SHA1.digest((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)).base64EncodedString()
+    }
 
     static func randomKey() -> String {
         var source = SystemRandomNumberGenerator()
@@ -101,7 +117,9 @@ enum SHA1 {
         var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { index in
             block[index..<(index + 4)].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
         }
-        for index in 16..<80 { words.append(rotated(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], by: 1)) }
+        for index in 16..<80 {
+            words.append(rotated(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], by: 1))
+        }
         var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
         for (index, word) in words.enumerated() {
             let (mixed, constant): (UInt32, UInt32) =

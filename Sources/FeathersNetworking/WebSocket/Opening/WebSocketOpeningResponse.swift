@@ -11,9 +11,10 @@ struct WebSocketOpeningResponse {
 
     init(to request: WebSocketOpeningRequest) { self.request = request }
 
-    /// Consumes the response from the front of `input`. Returns `true` when the connection is open; the remaining bytes are then frames.
-    /// - Throws: ``WebSocketError`` of kind ``WebSocketError/Kind/refused(status:)`` for any response other than 101, or of kind
-    ///   ``WebSocketError/Kind/protocolViolation`` for one that accepts something that wasn't requested.
+    /// Consumes the response from the front of `input`. Returns `true` when the connection is open; the remaining bytes
+    /// are then frames.
+    /// - Throws: ``WebSocketError`` of kind ``WebSocketError/Kind/refused(status:)`` for any response other than 101,
+    ///   or of kind ``WebSocketError/Kind/protocolViolation`` for one that accepts something that wasn't requested.
     mutating func received(_ input: inout UnsafeRawBufferPointer) throws(WebSocketError) -> Bool {
         while !input.isEmpty {
             head.append(contentsOf: input.removeFirst(atMost: 1))
@@ -23,10 +24,13 @@ struct WebSocketOpeningResponse {
                 guard head[head.count - 1] == Self.start[head.count - 1] else { throw .noHTTP }
             }
             guard size <= Self.maximumSize else {
-                throw WebSocketError(.refused(status: nil), "The response to the opening handshake exceeds \(Self.maximumSize) bytes")
+                throw WebSocketError(
+                    .refused(status: nil), "The response to the opening handshake exceeds \(Self.maximumSize) bytes")
             }
             guard head.last == Self.end.last, head.suffix(Self.end.count).elementsEqual(Self.end) else { continue }
-            guard let response = HTTPResponseHead(String(decoding: head.dropLast(Self.end.count), as: UTF8.self)) else { throw .noHTTP }
+            guard let response = HTTPResponseHead(String(decoding: head.dropLast(Self.end.count), as: UTF8.self)) else {
+                throw .noHTTP
+            }
             head = []
             // Interim responses (100, 103) precede the final one.
             if response.status == 101 || response.status >= 200 {
@@ -40,16 +44,22 @@ struct WebSocketOpeningResponse {
     private func check(_ response: HTTPResponseHead) throws(WebSocketError) {
         guard response.status == 101 else {
             let reason = response.reason.isEmpty ? "" : " " + response.reason.prefix(80)
-            throw WebSocketError(.refused(status: response.status), "The server refused the WebSocket: \(response.status)\(reason)")
+            throw WebSocketError(
+                .refused(status: response.status), "The server refused the WebSocket: \(response.status)\(reason)")
         }
-        guard response.list("upgrade").map({ $0.lowercased() }) == ["websocket"] else { throw .violation("no Upgrade: websocket") }
+        guard response.list("upgrade").map({ $0.lowercased() }) == ["websocket"] else {
+            throw .violation("no Upgrade: websocket")
+        }
         guard response.list("connection").contains(where: { $0.lowercased() == "upgrade" }) else {
             throw .violation("no Connection: Upgrade")
         }
-        guard response.fields.filter({ $0.name == "sec-websocket-accept" }).map(\.value) == [request.expectedAccept] else {
+        guard response.fields.filter({ $0.name == "sec-websocket-accept" }).map(\.value) == [request.expectedAccept]
+        else {
             throw .violation("the wrong Sec-WebSocket-Accept")
         }
-        guard response.list("sec-websocket-extensions").isEmpty else { throw .violation("an extension that was not requested") }
+        guard response.list("sec-websocket-extensions").isEmpty else {
+            throw .violation("an extension that was not requested")
+        }
         let chosen = response.list("sec-websocket-protocol")
         guard chosen.count <= 1, chosen.allSatisfy(request.subprotocols.contains) else {
             throw .violation("a subprotocol that was not requested")
@@ -85,7 +95,9 @@ struct HTTPResponseHead {
         reason = words.count == 3 ? String(words[2]) : ""
         fields = []
         for line in lines.dropFirst() {
-            guard let colon = line.firstIndex(of: ":"), HTTPFieldSyntax.isToken(String(line[..<colon])) else { return nil }
+            guard let colon = line.firstIndex(of: ":"), HTTPFieldSyntax.isToken(String(line[..<colon])) else {
+                return nil
+            }
             let value = String(line[line.index(after: colon)...].trimmedOfBlanks)
             guard HTTPFieldSyntax.isFieldValue(value) else { return nil }
             fields.append((name: line[..<colon].lowercased(), value: value))

@@ -18,7 +18,9 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
 
     deinit { close(code: 1001, reason: "") }
 
-    func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) { if state.listen(handler) { Self.receive(task, state) } }
+    func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void) {
+        if state.listen(handler) { Self.receive(task, state) }
+    }
 
     /// Receives one message after another. Retains the task, but not the connection, in the meantime.
     private static func receive(_ task: URLSessionWebSocketTask, _ state: URLSessionWebSocketState) {
@@ -28,7 +30,8 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
             case .success(.data(let data)): state.deliver(.binary([UInt8](data)))
             case .success: break
             case .failure(let error):
-                // The only place that ends the connection: after any delegate callback, earlier messages could still be received until now.
+                // The only place that ends the connection: after any delegate callback, earlier messages could still be
+                // received until now.
                 state.reports.addOperation {
                     state.finish(WebSocketClosure(ended: task, error, host: state.host))
                     task.cancel()

@@ -7,14 +7,18 @@
 
 /// Opens WebSockets with `URLSessionWebSocketTask`. This is the default on Apple platforms.
 ///
-/// On Linux, it works only if Foundation was built with a libcurl that supports WebSocket, and may then split messages larger than 4 KB. Otherwise,
-/// connecting throws ``WebSocketError/Kind/unsupported``. The session's configuration determines TLS and proxies.
+/// On Linux, it works only if Foundation was built with a libcurl that supports WebSocket, and may then split messages
+/// larger than 4 KB. Otherwise, connecting throws ``WebSocketError/Kind/unsupported``. The session's configuration
+/// determines TLS and proxies.
 public struct URLSessionWebSocketConnector: WebSocketConnector {
     private let makeConfiguration: @Sendable () -> URLSessionConfiguration
 
     /// Creates a connector that uses a new session for each connection.
-    /// - Parameter configuration: Creates a session's configuration. The default stores nothing on disk, no cookies, and no credentials.
-    public init(configuration: @escaping @Sendable () -> URLSessionConfiguration = { URLSessionHTTPClient.defaultConfiguration }) {
+    /// - Parameter configuration: Creates a session's configuration. The default stores nothing on disk, no cookies,
+    ///   and no credentials.
+    public init(
+        configuration: @escaping @Sendable () -> URLSessionConfiguration = { URLSessionHTTPClient.defaultConfiguration }
+    ) {
         makeConfiguration = configuration
     }
 
@@ -44,10 +48,14 @@ public struct URLSessionWebSocketConnector: WebSocketConnector {
         return URLSessionWebSocketConnection(task: task, state: state)
     }
 
-    private static func urlRequest(_ request: WebSocketRequest, _ target: WebSocketTarget) throws(WebSocketError) -> URLRequest {
+    private static func urlRequest(_ request: WebSocketRequest, _ target: WebSocketTarget) throws(WebSocketError)
+        -> URLRequest
+    {
         var components = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
         components?.scheme = target.isSecure ? "wss" : "ws"
-        guard let url = components?.url else { throw WebSocketError(.invalidURL, "The URL cannot be used (\(target.host))") }
+        guard let url = components?.url else {
+            throw WebSocketError(.invalidURL, "The URL cannot be used (\(target.host))")
+        }
         var urlRequest = URLRequest(url: url)
         for field in request.headers { urlRequest.setValue(field.value, forHTTPHeaderField: field.name) }
         #if canImport(FoundationNetworking)
@@ -65,7 +73,9 @@ final class URLSessionWebSocketReports: NSObject, URLSessionWebSocketDelegate {
 
     init(_ state: URLSessionWebSocketState) { self.state = state }
 
-    func urlSession(_ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?) {
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) {
         #if canImport(FoundationNetworking)
             // Foundation on Linux treats any response as a successful handshake.
             if let status = (webSocketTask.response as? HTTPURLResponse)?.statusCode, status != 101 {
@@ -78,7 +88,8 @@ final class URLSessionWebSocketReports: NSObject, URLSessionWebSocketDelegate {
     }
 
     func urlSession(
-        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
     ) {
         state.end(WebSocketClosure(closeCode, reason: reason), of: webSocketTask)
@@ -91,7 +102,8 @@ final class URLSessionWebSocketReports: NSObject, URLSessionWebSocketDelegate {
 
     /// Does not follow redirects of an opening handshake, but treats them like any other response.
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         completionHandler(nil)
@@ -140,7 +152,8 @@ extension WebSocketError {
         case .hostNotFound, .cannotConnect: self.init(.cannotConnect, "\(meaning.message) (\(host))")
         case .tls: self.init(.tls, "\(meaning.message) (\(host))")
         case .timeout: self.init(.timeout, "\(meaning.message) (\(host))")
-        case .badResponse: self.init(.refused(status: nil), "The server's response isn't a WebSocket handshake (\(host))")
+        case .badResponse:
+            self.init(.refused(status: nil), "The server's response isn't a WebSocket handshake (\(host))")
         default: self.init(.connectionLost, "The connection to \(host) was lost")
         }
     }

@@ -5,8 +5,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The state of a connection on URLSession: opening, open, closing, or closed, with the continuation and the handler to call. Both are called outside
-/// the lock, on the session's queue.
+/// The state of a connection on URLSession: opening, open, closing, or closed, with the continuation and the handler to
+/// call. Both are called outside the lock, on the session's queue.
 final class URLSessionWebSocketState: Sendable {
     private struct State: Sendable {
         var opening: CheckedContinuation<Void, any Error>?
@@ -23,7 +23,9 @@ final class URLSessionWebSocketState: Sendable {
     /// The maximum number of bytes queued in URLSession. A single message may always be larger.
     private static let maximumQueuedBytes = 16 << 20
 
-    private typealias Finish = (WebSocketClosure, CheckedContinuation<Void, any Error>?, (@Sendable (WebSocketEvent) -> Void)?)
+    private typealias Finish = (
+        WebSocketClosure, CheckedContinuation<Void, any Error>?, (@Sendable (WebSocketEvent) -> Void)?
+    )
 
     /// The time limit for receiving messages that precede the end.
     private static let receivingTimeout = Duration.seconds(5)
@@ -78,7 +80,8 @@ final class URLSessionWebSocketState: Sendable {
 
     // MARK: Sending
 
-    /// Calls `hand` if there is room. Holds the lock meanwhile, so that messages are sent in the order in which they take up room.
+    /// Calls `hand` if there is room. Holds the lock meanwhile, so that messages are sent in the order in which they
+    /// take up room.
     func enqueue(_ size: Int, _ hand: () -> Void) -> Bool {
         queuedBytes.withLock { bytes in
             guard bytes == 0 || bytes + size <= Self.maximumQueuedBytes else { return false }
@@ -130,8 +133,8 @@ final class URLSessionWebSocketState: Sendable {
         if isOver { timer.cancel() } else { timer.schedule(at: .now.advanced(by: duration)) }
     }
 
-    /// Ends the connection. Earlier messages may still be in the task, so the handler learns of the end only when receiving fails or takes too long.
-    /// Call it on the session's queue.
+    /// Ends the connection. Earlier messages may still be in the task, so the handler learns of the end only when
+    /// receiving fails or takes too long. Call it on the session's queue.
     func end(_ closure: WebSocketClosure, of task: URLSessionWebSocketTask) {
         let (isOpen, isFirst) = state.withLock { state in
             guard state.isOpen else { return (false, false) }
@@ -142,7 +145,9 @@ final class URLSessionWebSocketState: Sendable {
         }
         guard isOpen else { return finish(closure) }
         guard isFirst else { return }
-        limit(task, to: Self.receivingTimeout, "The messages before the end of the connection could not be received in time")
+        limit(
+            task, to: Self.receivingTimeout,
+            "The messages before the end of the connection could not be received in time")
     }
 
     /// Ends the connection once: fails the opening, or calls the handler. Call it on the session's queue.

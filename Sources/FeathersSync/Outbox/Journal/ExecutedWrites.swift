@@ -40,8 +40,8 @@ struct ExecutedWrite: Sendable {
     var size = 0
 }
 
-/// The writes that were executed last. They complete kept results that are older: those that had not reached the disk when the process ended, and those of
-/// queries that were not open when the writes were executed.
+/// The writes that were executed last. They complete kept results that are older: those that had not reached the disk
+/// when the process ended, and those of queries that were not open when the writes were executed.
 struct ExecutedWrites: Sendable {
     /// Opening an outbox reads all of them.
     static let limit = (writes: 1024, bytes: 4 * 1024 * 1024)

@@ -43,7 +43,8 @@ struct Journal: Sendable {
     /// Files smaller than `smallestRewrite` bytes are not rewritten.
     /// - Throws: ``FeathersError`` naming the file if it cannot be used, with the offset of the first damaged record.
     init(
-        on disk: any JournalDisk, name: String, path: String, smallestRewrite: Int = 64 * 1024, limits: Limits = Limits()
+        on disk: any JournalDisk, name: String, path: String, smallestRewrite: Int = 64 * 1024,
+        limits: Limits = Limits()
     ) throws {
         (self.disk, self.name, self.path, self.limits) = (disk, name, path, limits)
         (self.smallestRewrite, rewriteLength) = (smallestRewrite, smallestRewrite)
@@ -58,7 +59,9 @@ struct Journal: Sendable {
                 return
             }
             for record in found.records {
-                guard let step = JournalRecord(payload: record.payload) else { throw JournalFormat.Failure.damaged(offset: record.offset) }
+                guard let step = JournalRecord(payload: record.payload) else {
+                    throw JournalFormat.Failure.damaged(offset: record.offset)
+                }
                 contents.apply(step, size: record.size)
                 // No journal ever held more, so there is no need to read the rest.
                 guard contents.count <= limits.writes else { throw TooManyWrites(limit: limits.writes) }
@@ -76,7 +79,8 @@ struct Journal: Sendable {
     }
 
     /// Appends records and waits until they are on disk: either all of them or none.
-    /// - Throws: ``FeathersError`` naming the file and the system's reason. If a partial write cannot be undone, every later call throws too.
+    /// - Throws: ``FeathersError`` naming the file and the system's reason. If a partial write cannot be undone, every
+    ///   later call throws too.
     mutating func append(_ entries: [Entry]) throws {
         if let failure { throw failure }
         let bytes = entries.flatMap(\.bytes)
@@ -99,7 +103,8 @@ struct Journal: Sendable {
         if length >= rewriteLength { try? rewrite() }
     }
 
-    /// Removes the results of executed writes that were sent to a user, from the file too; those of all users if it is nil.
+    /// Removes the results of executed writes that were sent to a user, from the file too; those of all users if it is
+    /// nil.
     /// - Throws: ``FeathersError`` naming the file if it cannot be written.
     mutating func removeResults(of identity: Identity?) throws {
         if let failure { throw failure }
@@ -111,7 +116,8 @@ struct Journal: Sendable {
     private mutating func rewrite() throws {
         rewriteLength = length * 2
         do {
-            (file, length) = try Self.begin(try contents.records.map { try Self.entry($0, path: path) }, on: disk, name: name)
+            (file, length) = try Self.begin(
+                try contents.records.map { try Self.entry($0, path: path) }, on: disk, name: name)
             rewriteLength = max(smallestRewrite, length * 2)
         } catch let error as UncertainFolder {
             // After a power failure, either of the two files may be found, so no record can be added to either.
@@ -121,7 +127,9 @@ struct Journal: Sendable {
     }
 
     /// Atomically replaces the file with a new one.
-    private static func begin(_ entries: [Entry], on disk: any JournalDisk, name: String) throws -> (any JournalFile, Int) {
+    private static func begin(_ entries: [Entry], on disk: any JournalDisk, name: String) throws -> (
+        any JournalFile, Int
+    ) {
         let bytes = JournalFormat.header + entries.flatMap(\.bytes)
         let draft = Self.draft(of: name)
         let file: any JournalFile
@@ -159,7 +167,8 @@ struct Journal: Sendable {
             throw FeathersError(.badRequest, "The write cannot be encoded as JSON: \(error)", execution: .neverSent)
         }
         guard let bytes = JournalFormat.record(payload) else {
-            throw FeathersError(.badRequest, "The write is too long for the outbox file '\(path)'", execution: .neverSent)
+            throw FeathersError(
+                .badRequest, "The write is too long for the outbox file '\(path)'", execution: .neverSent)
         }
         return Entry(record: record, bytes: bytes)
     }
@@ -168,14 +177,17 @@ struct Journal: Sendable {
         let reason =
             switch error {
             case JournalFormat.Failure.foreign: "it is not an outbox file"
-            case JournalFormat.Failure.otherVersion(let version): "it has version \(version); only \(JournalFormat.version) is supported"
+            case JournalFormat.Failure.otherVersion(let version):
+                "it has version \(version); only \(JournalFormat.version) is supported"
             case JournalFormat.Failure.damaged(let offset):
                 "it is damaged at byte \(offset). Nothing was changed; move the file to start with an empty one"
             case let error as UncertainFolder: "\(error.cause)"
-            case let error as TooManyWrites: "it holds more than \(error.limit) writes, which is the limit. Nothing was changed"
+            case let error as TooManyWrites:
+                "it holds more than \(error.limit) writes, which is the limit. Nothing was changed"
             default: "\(error)"
             }
-        return FeathersError(.generalError, "The outbox file '\(path)' \(what): \(reason)", execution: .neverSent, cause: error)
+        return FeathersError(
+            .generalError, "The outbox file '\(path)' \(what): \(reason)", execution: .neverSent, cause: error)
     }
 }
 
@@ -190,7 +202,9 @@ extension Journal {
         var contents = JournalContents()
         // A record at the end may be incomplete while the other process writes it.
         for record in try JournalFormat.contents(of: bytes).records {
-            guard let step = JournalRecord(payload: record.payload) else { throw JournalFormat.Failure.damaged(offset: record.offset) }
+            guard let step = JournalRecord(payload: record.payload) else {
+                throw JournalFormat.Failure.damaged(offset: record.offset)
+            }
             contents.apply(step, size: record.size)
         }
         return contents
@@ -216,7 +230,8 @@ extension Journal {
             (writes, dataBytes, failureBytes) = (contents.count, contents.dataSize, contents.failureSize)
         }
 
-        /// Reserves room for a record. Records of a write's progress always fit: otherwise, a full journal would stay full.
+        /// Reserves room for a record. Records of a write's progress always fit: otherwise, a full journal would stay
+        /// full.
         /// - Throws: ``FeathersError`` naming the file and the limit.
         mutating func take(_ entry: Entry) throws {
             switch entry.record {
@@ -226,7 +241,9 @@ extension Journal {
                 writes += 1
             case .replaced: try takeData(entry.bytes.count)
             case .failed(_, _, let error, _) where error.data != nil || error.errors != nil:
-                guard failureBytes + entry.bytes.count <= limits.failureBytes else { throw full("\(limits.failureBytes) bytes of errors") }
+                guard failureBytes + entry.bytes.count <= limits.failureBytes else {
+                    throw full("\(limits.failureBytes) bytes of errors")
+                }
                 failureBytes += entry.bytes.count
             case .claimed, .begun, .released, .failed, .ended: break
             }
@@ -238,7 +255,8 @@ extension Journal {
         }
 
         private func full(_ limit: String) -> FeathersError {
-            FeathersError(.generalError, "The outbox file '\(path)' is full: it can hold at most \(limit)", execution: .neverSent)
+            FeathersError(
+                .generalError, "The outbox file '\(path)' is full: it can hold at most \(limit)", execution: .neverSent)
         }
     }
 }

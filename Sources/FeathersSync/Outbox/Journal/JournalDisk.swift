@@ -1,6 +1,7 @@
 /// The operations that a journal needs from the file system, within one folder.
 ///
-/// Nothing is durable until it is synchronized. That applies to a file's bytes, and to the folder's record of created, removed and renamed files.
+/// Nothing is durable until it is synchronized. That applies to a file's bytes, and to the folder's record of created,
+/// removed and renamed files.
 protocol JournalDisk: Sendable {
     /// Creates the folder if it is missing, and acquires the lock for writing in it.
     func lock() throws

@@ -5,7 +5,8 @@ import FeathersSupport
 ///     "FOUTBOX" | version, 1 byte | checksum of these 8 bytes
 ///     length of the payload | checksum of the length | checksum of the payload | payload      … repeated
 ///
-/// Lengths and checksums are 4 bytes, little-endian. The length has its own checksum, so that a damaged one is not taken for a truncated record.
+/// Lengths and checksums are 4 bytes, little-endian. The length has its own checksum, so that a damaged one is not
+/// taken for a truncated record.
 enum JournalFormat {
     static let version: UInt8 = 1
     static let headerLength = 12
@@ -52,7 +53,8 @@ enum JournalFormat {
         case damaged(offset: Int)
     }
 
-    /// Reads a file up to a truncated end: the beginning of a record, or the zeros that a file system leaves if it had no time to write.
+    /// Reads a file up to a truncated end: the beginning of a record, or the zeros that a file system leaves if it had
+    /// no time to write.
     static func contents(of bytes: [UInt8]) throws(Failure) -> Contents {
         guard try readHeader(bytes) else { return Contents() }
         var contents = Contents(length: headerLength)
@@ -67,7 +69,9 @@ enum JournalFormat {
             }
             let payload = rest.dropFirst(recordHeaderLength).prefix(Int(clamping: number(in: bytes, at: offset)))
             guard payload.count == number(in: bytes, at: offset) else { return contents }
-            guard XXH64.checksum(of: payload) == number(in: bytes, at: offset + 8) else { throw .damaged(offset: offset) }
+            guard XXH64.checksum(of: payload) == number(in: bytes, at: offset + 8) else {
+                throw .damaged(offset: offset)
+            }
             contents.records.append(Contents.Record(offset: offset, payload: payload))
             contents.length += recordHeaderLength + payload.count
         }
@@ -86,7 +90,9 @@ enum JournalFormat {
         return true
     }
 
-    private static func littleEndian(_ number: UInt32) -> [UInt8] { [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) } }
+    private static func littleEndian(_ number: UInt32) -> [UInt8] {
+        [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
 
     private static func number(in bytes: [UInt8], at offset: Int) -> UInt32 {
         bytes[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }

@@ -16,8 +16,8 @@ enum JournalRecord: Sendable {
     case failed(UUID, OutboxFailure.Reason, FeathersError, mayHaveExecuted: Bool)
     /// The write is to be sent with other data and another key, made on `base`, whose tag is `tag`.
     case replaced(UUID, key: UUID, data: JSONValue, base: JSONValue? = nil, tag: String? = nil)
-    /// The write was executed or discarded. `made` are the ids of the records it created, by the provisional ids under which other writes may know them.
-    /// `executed` is the server's result, if a kept result may not contain it yet.
+    /// The write was executed or discarded. `made` are the ids of the records it created, by the provisional ids under
+    /// which other writes may know them. `executed` is the server's result, if a kept result may not contain it yet.
     case ended(UUID, made: [String: ServiceID] = [:], executed: ExecutedResult? = nil)
 }
 
@@ -34,7 +34,10 @@ extension JournalRecord {
         switch self {
         case .added(let write): return write.json
         case .claimed(let ids, let identity):
-            return ["step": "claimed", "ids": .array(ids.map(\.json)), "identity": identity.map { .string($0.name) } ?? .null]
+            return [
+                "step": "claimed", "ids": .array(ids.map(\.json)),
+                "identity": identity.map { .string($0.name) } ?? .null,
+            ]
         case .begun(let id): return ["step": "begun", "id": id.json]
         case .released(let id): return ["step": "released", "id": id.json]
         case .failed(let id, let reason, let error, let mayHaveExecuted):
@@ -88,7 +91,9 @@ extension JournalRecord {
         case "ended":
             let date = json["date"]?.number.map { Date(timeIntervalSinceReferenceDate: $0) }
             let executed = date.flatMap { date in
-                json["result"].map { ExecutedResult(result: $0, identity: json["identity"]?.string.map(Identity.init), date: date) }
+                json["result"].map {
+                    ExecutedResult(result: $0, identity: json["identity"]?.string.map(Identity.init), date: date)
+                }
             }
             let made = (json["made"]?.object ?? [:]).compactMap { text, id in ServiceID(id).map { (text, $0) } }
             self = .ended(id, made: Dictionary(made) { first, _ in first }, executed: executed)
@@ -123,7 +128,8 @@ struct StoredWrite: Sendable {
 struct JournalContents: Sendable {
     private var writes: [UUID: StoredWrite] = [:]
     private var followers = FollowingWrites()
-    /// The ids of the last created records, by their provisional ones. A write may reach the file after the end of the one that creates its record.
+    /// The ids of the last created records, by their provisional ones. A write may reach the file after the end of the
+    /// one that creates its record.
     private var made = RecentValues<ServiceID>(limit: 1000)
     private var addedCount = 0
     /// The writes that were executed last, so that older results on disk can be completed.
@@ -162,7 +168,8 @@ struct JournalContents: Sendable {
         case .failed(let id, let reason, let error, let mayHaveExecuted):
             change(id) { stored in
                 stored.mayHaveExecuted = mayHaveExecuted
-                stored.failure = OutboxFailure(write: stored.write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted)
+                stored.failure = OutboxFailure(
+                    write: stored.write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted)
                 stored.failureSize = size
             }
         case .replaced(let id, let key, let data, let base, let tag):
@@ -176,7 +183,9 @@ struct JournalContents: Sendable {
         case .ended(let id, let made, let result):
             self.made.add(made)
             guard let stored = writes.removeValue(forKey: id) else { return }
-            if let result { executed.append(ExecutedWrite(write: stored.write, result: result, size: stored.dataSize + size)) }
+            if let result {
+                executed.append(ExecutedWrite(write: stored.write, result: result, size: stored.dataSize + size))
+            }
             dataSize -= stored.dataSize
             failureSize -= stored.failureSize
             followers.remove(stored.write)
@@ -226,7 +235,9 @@ extension OutboxWrite {
         if let entityTag { json["tag"] = .string(entityTag) }
         if let idProperty { json["idProperty"] = .string(idProperty) }
         if !query.isEmpty { json["query"] = .object(query.json) }
-        for (name, value) in route.sorted(by: { $0.key < $1.key }) { json["route", default: [:]][name] = .string(value) }
+        for (name, value) in route.sorted(by: { $0.key < $1.key }) {
+            json["route", default: [:]][name] = .string(value)
+        }
         return json
     }
 
@@ -235,11 +246,15 @@ extension OutboxWrite {
             let method = json["method"]?.string, let seconds = json["date"]?.number
         else { return nil }
         self.init(
-            id: id, key: key, path: path, method: ServiceMethod(rawValue: method), recordID: json["record"].flatMap { ServiceID($0) },
+            id: id, key: key, path: path, method: ServiceMethod(rawValue: method),
+            recordID: json["record"].flatMap { ServiceID($0) },
             data: json["data"], query: Query(json["query"]?.object ?? [:]),
             route: Dictionary(
-                uniqueKeysWithValues: (json["route"]?.object ?? [:]).compactMap { name, value in value.string.map { (name, $0) } }),
-            date: Date(timeIntervalSinceReferenceDate: seconds), identity: json["identity"]?.string.map(Identity.init), base: json["base"],
+                uniqueKeysWithValues: (json["route"]?.object ?? [:]).compactMap { name, value in
+                    value.string.map { (name, $0) }
+                }),
+            date: Date(timeIntervalSinceReferenceDate: seconds), identity: json["identity"]?.string.map(Identity.init),
+            base: json["base"],
             entityTag: json["tag"]?.string, lane: lane, idProperty: json["idProperty"]?.string)
     }
 }
@@ -256,7 +271,9 @@ extension UUID {
 }
 
 extension FeathersError.Execution {
-    private static let texts: [Self: String] = [.answered: "answered", .neverSent: "neverSent", .mayHaveExecuted: "mayHaveExecuted"]
+    private static let texts: [Self: String] = [
+        .answered: "answered", .neverSent: "neverSent", .mayHaveExecuted: "mayHaveExecuted",
+    ]
 
     fileprivate var text: String { Self.texts[self] ?? "mayHaveExecuted" }
 

@@ -47,7 +47,9 @@ actor JournalWriter {
     func removeResults(of identity: Identity?) throws {
         flush()
         owed = owed.map { entry in
-            guard case .ended(let id, let made, let executed?) = entry.record, identity == nil || executed.identity == identity else {
+            guard case .ended(let id, let made, let executed?) = entry.record,
+                identity == nil || executed.identity == identity
+            else {
                 return entry
             }
             return (try? Journal.entry(.ended(id, made: made), path: path)) ?? entry
@@ -65,8 +67,11 @@ actor JournalWriter {
     ///   - record: The record to append.
     ///   - isOwed: Whether the record is still true if it cannot be written. It is then written with the next record.
     ///   - onDurable: Called once the record is on disk, in the order of the file.
-    /// - Throws: ``FeathersError`` naming the file if the record was not written or does not fit. In that case, the file contains no part of it.
-    nonisolated func append(_ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable () -> Void = {}) async throws {
+    /// - Throws: ``FeathersError`` naming the file if the record was not written or does not fit. In that case, the
+    ///   file contains no part of it.
+    nonisolated func append(
+        _ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable () -> Void = {}
+    ) async throws {
         let ticket = Ticket(entry: try Journal.entry(record, path: path), isOwed: isOwed, onDurable: onDurable)
         line.withLock { $0.append(ticket) }
         await flush()

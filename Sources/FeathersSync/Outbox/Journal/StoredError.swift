@@ -1,10 +1,12 @@
 import FeathersCore
 
 extension FeathersError {
-    /// Returns the error as an outbox stores it, possibly for months. Servers control the size of their errors, so every part is bounded.
+    /// Returns the error as an outbox stores it, possibly for months. Servers control the size of their errors, so
+    /// every part is bounded.
     ///
     /// The message names what is omitted.
-    /// - Parameter limit: The maximum total size of `errors`, `data` and `response` in bytes, with the first two as JSON.
+    /// - Parameter limit: The maximum total size of `errors`, `data` and `response` in bytes, with the first two as
+    ///   JSON.
     func stored(details limit: Int = 64 * 1024) -> FeathersError {
         var room = limit
         var omitted: [String] = []

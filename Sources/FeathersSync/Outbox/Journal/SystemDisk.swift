@@ -27,7 +27,8 @@ final class SystemDisk: JournalDisk {
     }
 
     func unlock() {
-        // Closing is not enough: a program that is being started briefly holds a copy of the descriptor, and with it the lock.
+        // Closing is not enough: a program that is being started briefly holds a copy of the descriptor, and with it
+        // the lock.
         held.withLock { held in
             held?.lock.unlock()
             held = nil
@@ -43,7 +44,9 @@ final class SystemDisk: JournalDisk {
 
     private var directory: SafeDirectory {
         get throws {
-            guard let directory = held.withLock({ $0?.directory }) else { throw JournalDiskError(description: "it is not locked") }
+            guard let directory = held.withLock({ $0?.directory }) else {
+                throw JournalDiskError(description: "it is not locked")
+            }
             return directory
         }
     }

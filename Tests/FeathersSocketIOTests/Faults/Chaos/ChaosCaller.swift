@@ -35,9 +35,12 @@ struct ChaosCaller {
         let patience = Int.random(in: 0..<20, using: &random) == 0 ? Int.random(in: 0...200, using: &random) : nil
         journal.began(number, deadline: .now + (params.timeout ?? .zero))
         do {
-            let echoed = try await cancelling(after: patience) { [app, params] in try await kind.call(number, app, params) }
+            let echoed = try await cancelling(after: patience) { [app, params] in
+                try await kind.call(number, app, params)
+            }
             if echoed != number {
-                journal.violated("call \(number) (\(kind)) was answered with \(echoed.map(String.init) ?? "nothing of it")")
+                journal.violated(
+                    "call \(number) (\(kind)) was answered with \(echoed.map(String.init) ?? "nothing of it")")
             }
             journal.ended(number, "answered")
         } catch is CancellationError {
@@ -55,7 +58,9 @@ struct ChaosCaller {
     }
 
     /// Runs a call that is given up after so many milliseconds, if any.
-    private func cancelling(after patience: Int?, _ call: @escaping @Sendable () async throws -> Int64?) async throws -> Int64? {
+    private func cancelling(after patience: Int?, _ call: @escaping @Sendable () async throws -> Int64?) async throws
+        -> Int64?
+    {
         guard let patience else { return try await call() }
         return try await withThrowingTaskGroup(of: Int64?.self) { group in
             group.addTask { try await call() }
@@ -99,7 +104,8 @@ private enum Kind {
             guard answer["data"]?["padding"] == data["padding"] else { return nil }
             return answer["data"]?["n"]?.integer
         case .find:
-            let answer = try await app.service("echo").rawFind(.where("n", .equals(JSONValue.integer(number))), params: params)
+            let answer = try await app.service("echo").rawFind(
+                .where("n", .equals(JSONValue.integer(number))), params: params)
             // A query string carries text.
             return answer["query"]?["n"]?.integer ?? answer["query"]?["n"]?.string.flatMap { Int64($0) }
         }

@@ -29,7 +29,9 @@ struct ChaosRun {
         do {
             // Whoever was told last lets go last.
             let late = FeathersError(.timeout, "the transport is still there")
-            try await RelativeClock(ContinuousClock()).run(atMost: .seconds(60), orThrow: late) { try await released.value() }
+            try await RelativeClock(ContinuousClock()).run(atMost: .seconds(60), orThrow: late) {
+                try await released.value()
+            }
         } catch let error as FeathersError {
             journal.violated(error.message)
         }
@@ -57,8 +59,10 @@ struct ChaosRun {
             try await withThrowingTaskGroup(of: Void.self) { listeners in
                 for index in 0..<ChaosSettings.subscribers {
                     let isSlow = index == 0
-                    let deliveries = app.service("messages").eventDeliveries(["tick"], bufferingNewest: isSlow ? 4 : 4096)
-                    let subscriber = ChaosSubscriber(index: index, journal: journal, pause: isSlow ? .milliseconds(20) : nil)
+                    let deliveries = app.service("messages").eventDeliveries(
+                        ["tick"], bufferingNewest: isSlow ? 4 : 4096)
+                    let subscriber = ChaosSubscriber(
+                        index: index, journal: journal, pause: isSlow ? .milliseconds(20) : nil)
                     listeners.addTask { try await subscriber.listen(to: deliveries, of: run) }
                 }
                 try await withThrowingTaskGroup(of: Void.self) { writing in
@@ -82,7 +86,8 @@ struct ChaosRun {
                 }
             }
             group.addTask { [line, proxy, journal] in
-                var weather = ChaosWeather(line: line, proxy: proxy, control: control, journal: journal, seed: ChaosSettings.seed)
+                var weather = ChaosWeather(
+                    line: line, proxy: proxy, control: control, journal: journal, seed: ChaosSettings.seed)
                 try await weather.run(until: end)
             }
             try await group.waitForAll()

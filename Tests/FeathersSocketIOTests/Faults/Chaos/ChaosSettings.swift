@@ -20,10 +20,12 @@ enum ChaosSettings {
     /// How long the task sleeps that looks for calls that have not ended by their deadlines.
     static let watchInterval = Duration.milliseconds(50)
 
-    /// How often it may see the same one, which is 2 seconds while tasks are woken in time. Beside other suites on a busy machine, the task that
-    /// looks is as late as the calls, so that their own lateness is judged and not the machine's.
+    /// How often it may see the same one, which is 2 seconds while tasks are woken in time. Beside other suites on a
+    /// busy machine, the task that looks is as late as the calls, so that their own lateness is judged and not the
+    /// machine's.
     static let sightings = 40
 
-    /// How many bytes may be added between the first half of the time and its end. Other suites, if any run, want some of their own.
+    /// How many bytes may be added between the first half of the time and its end. Other suites, if any run, want some
+    /// of their own.
     static let memoryGrowth = isAlone ? 24 << 20 : 512 << 20
 }

@@ -22,14 +22,18 @@ struct ChaosTests {
         print(Self.report(line, journal, counters))
         for violation in journal.violations { Issue.record("\(violation)") }
         // Alone, the tasks of a run are late only by what it does itself.
-        if ChaosSettings.isAlone { #expect(journal.longestOverrun < ChaosSettings.watchInterval * ChaosSettings.sightings) }
+        if ChaosSettings.isAlone {
+            #expect(journal.longestOverrun < ChaosSettings.watchInterval * ChaosSettings.sightings)
+        }
         #expect(journal.outcomes["answered", default: 0] > 0)
         #expect(journal.connections > 1)
         #expect(journal.events > 0)
         #expect(ResidentMemory.growth(journal.memory) < ChaosSettings.memoryGrowth)
     }
 
-    private static func report(_ line: ChaosLine, _ journal: ChaosJournal.Entries, _ counters: FaultProxy.Counters) -> String {
+    private static func report(_ line: ChaosLine, _ journal: ChaosJournal.Entries, _ counters: FaultProxy.Counters)
+        -> String
+    {
         func table(_ counts: [String: Int]) -> String {
             counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         }

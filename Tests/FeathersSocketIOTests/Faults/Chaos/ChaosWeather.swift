@@ -11,7 +11,8 @@ struct ChaosWeather {
     private var random: SeededGenerator
 
     private enum Event: String, CaseIterable {
-        case calm, delays, splits, drip, truncates, cut, reset, corrupt, corruptCall, stall, stallShortly, stallDeaf, stallMute
+        case calm, delays, splits, drip, truncates, cut, reset, corrupt, corruptCall, stall, stallShortly, stallDeaf,
+            stallMute
         case stallAll, refuse, kick, kill
     }
 
@@ -62,7 +63,8 @@ struct ChaosWeather {
                 FaultPlan {
                     $0.toServer.faults = [Fault(.truncate, .afterBytes(0...60_000), chance: 0.5)]
                     $0.toClient.faults = [
-                        Fault(.truncate, .afterBytes(0...60_000), chance: 0.5), Fault(.cut, .afterMs(50...800), chance: 0.3),
+                        Fault(.truncate, .afterBytes(0...60_000), chance: 0.5),
+                        Fault(.cut, .afterMs(50...800), chance: 0.3),
                     ]
                 })
         case .cut: try await proxy.cut()

@@ -12,7 +12,9 @@ struct LiveReconnectionTests {
 
     static let ways: [[SocketIOTransport.EngineTransport]] = [[.webSocket], [.polling], [.polling, .webSocket]]
 
-    @Test("equals a fresh find once everything has settled, and takes its own changes once", arguments: ways, [1, 2] as [UInt64])
+    @Test(
+        "equals a fresh find once everything has settled, and takes its own changes once", arguments: ways,
+        [1, 2] as [UInt64])
     func settles(way: [SocketIOTransport.EngineTransport], seed: UInt64) async throws {
         try await LiveRoom.with(way, on: Self.backend) { room in
             var random = SeededGenerator(seed: seed)

@@ -3,8 +3,8 @@ import FeathersTesting
 import Foundation
 import TestBackend
 
-/// The records of one test on the backend: somebody else changes them over a connection of their own, and they are followed over one that leads
-/// through a proxy.
+/// The records of one test on the backend: somebody else changes them over a connection of their own, and they are
+/// followed over one that leads through a proxy.
 struct LiveRoom: Sendable {
     struct Item: Codable, Queryable, Equatable {
         var id: Int?

@@ -7,7 +7,9 @@ import Testing
 
 @Suite(
     "Several nodes of one application", .serialized, .inTurn, .timeLimit(.minutes(10)),
-    .enabled(if: !TestBackend.isSkipped && RedisServer.isInstalled, "needs redis-server (Debian: apt-get install redis-server)"))
+    .enabled(
+        if: !TestBackend.isSkipped && RedisServer.isInstalled,
+        "needs redis-server (Debian: apt-get install redis-server)"))
 struct ManyNodesTests {
     struct Item: Codable, Queryable, Equatable {
         var id: Int?
@@ -24,13 +26,17 @@ struct ManyNodesTests {
         try await withFeathersApp(second) { second in
             for await health in second.healthUpdates() where health.isReady { break }
             let created = second.service("messages").events(.created)
-            let record = try await withFeathersApp(first) { first in try await first.service("messages").create(["text": "from afar"]) }
+            let record = try await withFeathersApp(first) { first in
+                try await first.service("messages").create(["text": "from afar"])
+            }
             #expect(try await created.first() == record)
             #expect(try await second.service("messages").get(record.id) == record)
         }
     }
 
-    @Test("Who loses its node under load goes on with another: signed in, every call ended, its live result as a fresh find")
+    @Test(
+        "Who loses its node under load goes on with another: signed in, every call ended, its live result as a fresh find"
+    )
     func killed() async throws {
         try await MachineLoad.settles()
         let nodes = try await Nodes(2)
@@ -55,7 +61,8 @@ struct ManyNodesTests {
                         await #expect {
                             try await app.service("slow").get(60_000, params: Params(timeout: .seconds(120)))
                         } throws: { error in
-                            (error as? FeathersError)?.code == .unavailable && (error as? FeathersError)?.execution == .mayHaveExecuted
+                            (error as? FeathersError)?.code == .unavailable
+                                && (error as? FeathersError)?.execution == .mayHaveExecuted
                         }
                     }
                     for caller in 1...12 {

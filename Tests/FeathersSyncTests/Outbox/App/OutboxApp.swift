@@ -17,7 +17,8 @@ struct OutboxApp: Sendable {
     var messages: Service<JSONValue> { app.service("messages") }
 
     init(
-        in folder: OutboxFolder? = nil, server: AnsweringServer = AnsweringServer(), _ configure: (inout OutboxOptions) -> Void = { _ in }
+        in folder: OutboxFolder? = nil, server: AnsweringServer = AnsweringServer(),
+        _ configure: (inout OutboxOptions) -> Void = { _ in }
     ) async throws {
         self.folder = try folder ?? OutboxFolder()
         self.server = server

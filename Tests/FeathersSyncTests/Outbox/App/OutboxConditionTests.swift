@@ -35,12 +35,15 @@ struct OutboxConditionTests {
                 }
                 if request.method != "GET" {
                     state.version += 1
-                    if let body = request.body { state.text = try JSONValue(parsing: body)["text"]?.string ?? state.text }
+                    if let body = request.body {
+                        state.text = try JSONValue(parsing: body)["text"]?.string ?? state.text
+                    }
                 }
                 let record: JSONValue = ["id": 1, "text": .string(state.text)]
                 let headers = HTTPHeaders(received: [("ETag", isList ? "\"list\"" : "\"\(state.version)\"")])
                 return HTTPResponse(
-                    status: 200, headers: headers, body: try (isList ? [record] : record).serialized(), url: request.url)
+                    status: 200, headers: headers, body: try (isList ? [record] : record).serialized(), url: request.url
+                )
             }
         }
     }
@@ -91,7 +94,9 @@ struct OutboxConditionTests {
         #expect(server.state.withLock { $0.text } == "mine too")
     }
 
-    @Test("fail if the record has changed, and can then be merged, or sent regardless", arguments: [OutboxDecision.merge, .retry])
+    @Test(
+        "fail if the record has changed, and can then be merged, or sent regardless",
+        arguments: [OutboxDecision.merge, .retry])
     func changed(_ decision: OutboxDecision) async throws {
         let failures = Locked<[OutboxFailure]>([])
         let app = try await app { options in

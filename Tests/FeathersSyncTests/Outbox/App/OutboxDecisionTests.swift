@@ -11,11 +11,17 @@ struct OutboxDecisionTests {
     @Test(
         "The app's function is told why, and what it says is done",
         arguments: [
-            (AnsweringServer.failing(.conflict), OutboxFailure.Reason.conflict, OutboxDecision.replace(["text": "merged"])),
-            (AnsweringServer.failing(.forbidden), .rejected, .retry), (AnsweringServer.failing(.unavailable), .unknown, .retry),
+            (
+                AnsweringServer.failing(.conflict), OutboxFailure.Reason.conflict,
+                OutboxDecision.replace(["text": "merged"])
+            ),
+            (AnsweringServer.failing(.forbidden), .rejected, .retry),
+            (AnsweringServer.failing(.unavailable), .unknown, .retry),
             (AnsweringServer.failing(.timeout, .mayHaveExecuted), .unknown, .replace(["text": "again"])),
         ])
-    func asked(_ answer: AnsweringServer.Answer, _ reason: OutboxFailure.Reason, _ decision: OutboxDecision) async throws {
+    func asked(_ answer: AnsweringServer.Answer, _ reason: OutboxFailure.Reason, _ decision: OutboxDecision)
+        async throws
+    {
         let failures = Locked<[OutboxFailure]>([])
         let scene = try await OutboxApp(server: AnsweringServer(answer)) { options in
             options.decide = { failure in
@@ -39,7 +45,9 @@ struct OutboxDecisionTests {
 
     @Test("What is discarded fails with its failure, and lets the next in its lane go")
     func discarded() async throws {
-        let scene = try await OutboxApp(server: AnsweringServer(AnsweringServer.failing(.unprocessable))) { $0.decide = { _ in .discard } }
+        let scene = try await OutboxApp(server: AnsweringServer(AnsweringServer.failing(.unprocessable))) {
+            $0.decide = { _ in .discard }
+        }
         let first = try await scene.messages.outbox.patch(1, with: ["n": 1])
         let second = try await scene.messages.outbox.patch(1, with: ["n": 2])
         try await scene.live { _ in
@@ -59,7 +67,8 @@ struct OutboxDecisionTests {
         try await first.messages.outbox.patch(1, with: ["n": 2])
         try await first.live { _ in
             try await first.outbox.wait { $0.entries.first?.status == .awaitingDecision }
-            // Another lane is not held up; handed in before, it might have been the first to arrive, and the refused one.
+            // Another lane is not held up; handed in before, it might have been the first to arrive, and the refused
+            // one.
             _ = try await first.messages.outbox.patch(2, with: ["n": 3]).result()
         }
 
@@ -73,7 +82,9 @@ struct OutboxDecisionTests {
         #expect(second.outbox.state.entries.map(\.status) == [.awaitingDecision, .waiting])
         try await second.live { _ in
             let failure = try await asked.value()
-            #expect(failure.reason == .conflict && failure.error.data == ["version": 3] && failure.error.message == "Somebody was faster")
+            #expect(
+                failure.reason == .conflict && failure.error.data == ["version": 3]
+                    && failure.error.message == "Somebody was faster")
             try await second.outbox.decide(.replace(["n": 9]), for: queued.id)
             try await second.outbox.wait { $0.entries.isEmpty }
         }
@@ -88,7 +99,9 @@ struct OutboxDecisionTests {
         let second = try await scene.messages.outbox.patch(1, with: ["n": 2])
         try await scene.live { _ in
             try await scene.transport.waitForRequest(number: 1)
-            await #expect { try await scene.outbox.decide(.discard, for: first.id) } throws: { "\($0)".contains("is being sent") }
+            await #expect { try await scene.outbox.decide(.discard, for: first.id) } throws: {
+                "\($0)".contains("is being sent")
+            }
             try await scene.outbox.decide(.discard, for: second.id)
             await #expect { try await second.result() } throws: { ($0 as? FeathersError)?.code == .gone }
             gate.resolve(())
@@ -101,7 +114,8 @@ struct OutboxDecisionTests {
     func cancelled() async throws {
         let folder = try OutboxFolder()
         let asked = Promise<Void>()
-        let scene = try await OutboxApp(in: folder, server: AnsweringServer(AnsweringServer.failing(.conflict))) { options in
+        let scene = try await OutboxApp(in: folder, server: AnsweringServer(AnsweringServer.failing(.conflict))) {
+            options in
             options.decide = { _ in
                 asked.resolve(())
                 // Ends when the app does.
@@ -119,7 +133,8 @@ struct OutboxDecisionTests {
     @Test("A refusal of any size is kept within bounds, in memory and in the file, and says what is missing")
     func hugeRefusal() async throws {
         let folder = try OutboxFolder()
-        let refusal = FeathersError(.conflict, "No", data: .string(String(repeating: "x", count: 4 << 20)), errors: ["text": "old"])
+        let refusal = FeathersError(
+            .conflict, "No", data: .string(String(repeating: "x", count: 4 << 20)), errors: ["text": "old"])
         let scene = try await OutboxApp(in: folder, server: AnsweringServer(.error(refusal)))
         try await scene.messages.outbox.patch(1, with: ["n": 1])
         try await scene.live { _ in try await scene.outbox.wait { $0.entries.first?.status == .awaitingDecision } }

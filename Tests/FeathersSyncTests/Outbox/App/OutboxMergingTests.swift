@@ -41,7 +41,10 @@ struct OutboxMergingTests {
         "Merging keeps what the write has changed and takes the rest from the server",
         arguments: [
             (["text": "mine"], ["text": "old"], ["text": "theirs", "n": 2], false, ["text": "mine"]),
-            (["text": "mine", "n": 1], ["text": "old", "n": 1], ["text": "old", "n": 2], false, ["text": "mine", "n": 2]),
+            (
+                ["text": "mine", "n": 1], ["text": "old", "n": 1], ["text": "old", "n": 2], false,
+                ["text": "mine", "n": 2]
+            ),
             (["text": "mine"], nil, ["text": "theirs"], false, ["text": "mine"]),
             (
                 ["text": "old", "n": 3], ["text": "old", "n": 1], ["text": "theirs", "n": 2, "m": 5], true,
@@ -58,7 +61,9 @@ struct OutboxMergingTests {
         let requests = Locked<[ServiceRequest]>([])
         let transport = StubTransport { request in
             requests.withLock { $0.append(request) }
-            if request.method == .patch, let version = request.data?["version"], try await server.get(1, Params())["version"] != version {
+            if request.method == .patch, let version = request.data?["version"],
+                try await server.get(1, Params())["version"] != version
+            {
                 throw FeathersError(.conflict, "Too late")
             }
             return try await server.respond(to: request).result
@@ -105,7 +110,8 @@ struct OutboxMergingTests {
     @Test("A flush returns what is left when its time is over")
     func flushInTime() async throws {
         let scene = try await OutboxApp(
-            server: AnsweringServer(AnsweringServer.failing(.unavailable, .neverSent), AnsweringServer.failing(.unavailable, .neverSent)))
+            server: AnsweringServer(
+                AnsweringServer.failing(.unavailable, .neverSent), AnsweringServer.failing(.unavailable, .neverSent)))
         try await scene.messages.outbox.patch(1, with: ["n": 1])
         try await scene.live { _ in
             // The delay of the write's first attempt, which goes on, that of the second, and the limit of the flush.

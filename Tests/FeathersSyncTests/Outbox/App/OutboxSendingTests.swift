@@ -41,7 +41,9 @@ struct OutboxSendingTests {
             _ = try await last.result()
         }
         #expect(scene.server.requests.prefix(5).map { $0.data?["n"] } == (0..<5).map { .integer($0) })
-        #expect(scene.server.requests.last?.method == .remove && scene.server.requests.last?.params.query.json == ["reason": "done"])
+        #expect(
+            scene.server.requests.last?.method == .remove
+                && scene.server.requests.last?.params.query.json == ["reason": "done"])
     }
 
     @Test("A later process sends what an earlier one has left, and only that")
@@ -52,7 +54,8 @@ struct OutboxSendingTests {
         try await first.live { _ in _ = try await done.result() }
         let second = try await OutboxApp(in: folder)
         #expect(second.outbox.state.entries.isEmpty)
-        let left = try await second.messages.outbox.patch(2, with: ["n": 2], query: ["$select": ["id"]], route: ["room": "1"])
+        let left = try await second.messages.outbox.patch(
+            2, with: ["n": 2], query: ["$select": ["id"]], route: ["room": "1"])
         await second.outbox.close()
 
         let third = try await OutboxApp(in: folder)
@@ -64,7 +67,9 @@ struct OutboxSendingTests {
         await #expect(throws: FeathersError.self) { try await third.outbox.result(of: left.id) }
     }
 
-    @Test("A write follows the earlier ones to its record, also those that an earlier process queued when the record's id was provisional")
+    @Test(
+        "A write follows the earlier ones to its record, also those that an earlier process queued when the record's id was provisional"
+    )
     func restartAfterCreation() async throws {
         let (folder, made) = (try OutboxFolder(), Promise<Void>())
         made.resolve(())
@@ -125,7 +130,9 @@ struct OutboxSendingTests {
             FeathersError.Code.badRequest ~= $0 && "\($0)".contains("keyPlaces")
         }
         await #expect(throws: FeathersError.self) {
-            try await install { $0.services["notes"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID(), .header()]) }
+            try await install {
+                $0.services["notes"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID(), .header()])
+            }
         }
         try await install { _ in }
         for place in [IdempotencyKeyPlace.query("key"), .recordID()] {
@@ -225,14 +232,16 @@ struct OutboxSendingTests {
         await outbox.close()
     }
 
-    @Test("A write that reaches the disk after the end of the one that creates its record is stored with the assigned id")
+    @Test(
+        "A write that reaches the disk after the end of the one that creates its record is stored with the assigned id")
     func lateFollower() throws {
         var contents = JournalContents()
         let created = OutboxWrite.sample(1, lane: "a")
         func patch(_ number: Int) -> OutboxWrite {
             let sample = OutboxWrite.sample(number, lane: "a")
             return OutboxWrite(
-                id: sample.id, key: sample.key, path: sample.path, method: .patch, recordID: .string("provisional"), data: ["n": 1],
+                id: sample.id, key: sample.key, path: sample.path, method: .patch, recordID: .string("provisional"),
+                data: ["n": 1],
                 query: sample.query, route: sample.route, date: sample.date, identity: nil, lane: sample.lane)
         }
         contents.apply(.added(created))
@@ -341,7 +350,9 @@ struct OutboxSendingTests {
         await outbox.close()
     }
 
-    @Test("Sent again, a write has the same key", arguments: [FeathersError.Execution.neverSent, .mayHaveExecuted, .answered])
+    @Test(
+        "Sent again, a write has the same key",
+        arguments: [FeathersError.Execution.neverSent, .mayHaveExecuted, .answered])
     func sameKey(_ execution: FeathersError.Execution) async throws {
         let scene = try await OutboxApp(server: AnsweringServer(AnsweringServer.failing(.unavailable, execution))) {
             $0.isKeyed = true
@@ -358,10 +369,13 @@ struct OutboxSendingTests {
         #expect(keys.count == 2 && Set(keys) == [.string(queued.write.key.uuidString.lowercased())])
     }
 
-    @Test("As the record's id, the key also tells later writes where they belong; a repetition that finds it taken is done")
+    @Test(
+        "As the record's id, the key also tells later writes where they belong; a repetition that finds it taken is done"
+    )
     func recordID() async throws {
         let scene = try await OutboxApp(
-            server: AnsweringServer(AnsweringServer.failing(.timeout, .mayHaveExecuted), AnsweringServer.failing(.conflict))
+            server: AnsweringServer(
+                AnsweringServer.failing(.timeout, .mayHaveExecuted), AnsweringServer.failing(.conflict))
         ) {
             $0.services["/messages/"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID("_id")])
         }
@@ -385,7 +399,8 @@ struct OutboxSendingTests {
         try await scene.messages.outbox.update(7, with: ["n": 1])
         let ordered = try await scene.messages.outbox.call("archive", with: ["id": 7], amongWritesOf: 7)
         try await scene.live { _ in
-            // What is in no order goes beside the update, and may be the first to arrive: the update shall be the one that is held.
+            // What is in no order goes beside the update, and may be the first to arrive: the update shall be the one
+            // that is held.
             try await reached.value()
             _ = try await scene.messages.outbox.call("notify").result()
             #expect(scene.server.requests.map(\.method) == [.update, "notify"])
@@ -393,7 +408,9 @@ struct OutboxSendingTests {
             _ = try await ordered.result()
         }
         #expect(scene.server.requests.last?.method == "archive" && scene.server.requests.last?.id == nil)
-        await #expect { try await scene.messages.outbox.call(.patch) } throws: { "\($0)".contains("is not a custom method") }
+        await #expect { try await scene.messages.outbox.call(.patch) } throws: {
+            "\($0)".contains("is not a custom method")
+        }
     }
 
     @Test("Data that JSON can not express is refused and not in the outbox")
@@ -408,7 +425,9 @@ struct OutboxSendingTests {
 
     @Test("Without an outbox, or with a second one, the app says so")
     func installation() async throws {
-        await #expect { try await FeathersApp().service("messages").outbox.create([:]) } throws: { "\($0)".contains("use(outbox:)") }
+        await #expect { try await FeathersApp().service("messages").outbox.create([:]) } throws: {
+            "\($0)".contains("use(outbox:)")
+        }
         let scene = try await OutboxApp()
         #expect(throws: FeathersError.self) { try scene.app.use(outbox: scene.outbox) }
         #expect(scene.app.outbox === scene.outbox)

@@ -27,7 +27,9 @@ struct OutboxWaitingTests {
         let first = try await app.service("messages").outbox.create(["n": 1])
         let second = try await app.service("messages").outbox.create(["n": 2])
         try await withFeathersApp(app) { app in
-            let state = try await outbox.wait { $0.activity == .waitingForSignIn && $0.entries.allSatisfy { $0.status == .waiting } }
+            let state = try await outbox.wait {
+                $0.activity == .waitingForSignIn && $0.entries.allSatisfy { $0.status == .waiting }
+            }
             #expect(state.entries.count == 2)
             try await app.authenticate(.local(email: "a@example.com", password: "p4ssw0rd"))
             _ = try await first.result()
@@ -49,7 +51,9 @@ struct OutboxWaitingTests {
         }
     }
 
-    @Test("A write made while signed out that may have been executed for a user is repeated only for that user, even by a later process")
+    @Test(
+        "A write made while signed out that may have been executed for a user is repeated only for that user, even by a later process"
+    )
     func claimed() async throws {
         let folder = try OutboxFolder()
         let lost = AnsweringServer(AnsweringServer.failing(.timeout, .mayHaveExecuted))
@@ -174,7 +178,9 @@ struct OutboxWaitingTests {
     func nextLife() async throws {
         let scene = try await OutboxApp(server: AnsweringServer(AnsweringServer.failing(.tooManyRequests)))
         let queued = try await scene.messages.outbox.create(["n": 1])
-        _ = try await withFeathersApp(scene.app) { _ in try await scene.outbox.wait { $0.entries.first?.status == .retrying } }
+        _ = try await withFeathersApp(scene.app) { _ in
+            try await scene.outbox.wait { $0.entries.first?.status == .retrying }
+        }
         try await scene.live { _ in _ = try await queued.result() }
         #expect(scene.server.requests.count == 2)
     }
@@ -198,7 +204,9 @@ struct OutboxWaitingTests {
         _ = try? await running.value
         #expect(server.requests.isEmpty)
         #expect(outbox.state.entries.map(\.status) == [.waiting])
-        #expect(try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.mayHaveExecuted) == [false])
+        #expect(
+            try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.mayHaveExecuted)
+                == [false])
     }
 
     @Test("A full disk sends nothing that could not be noted, and refuses what is handed in")
@@ -211,7 +219,9 @@ struct OutboxWaitingTests {
         try app.use(outbox: outbox)
         let queued = try await app.service("messages").outbox.create(["n": 1])
         disk.state.withLock { $0.room = 0 }
-        await #expect { try await app.service("messages").outbox.create(["n": 2]) } throws: { "\($0)".contains("No space left on device") }
+        await #expect { try await app.service("messages").outbox.create(["n": 2]) } throws: {
+            "\($0)".contains("No space left on device")
+        }
         try await withFeathersApp(app) { _ in
             try await clock.waitForSleepers(1)
             #expect(server.requests.isEmpty)
@@ -246,7 +256,10 @@ struct OutboxWaitingTests {
         #expect(left.map(\.write) == [first.write] && left.first?.mayHaveExecuted == true)
         disk.state.withLock { $0.room = 1 << 40 }
         let second = try await app.service("messages").outbox.create(["n": 2])
-        #expect(try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.write) == [second.write])
+        #expect(
+            try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.write) == [
+                second.write
+            ])
     }
 
     @Test("The states begin with the present one and end up with what has become")

@@ -18,7 +18,8 @@ struct DamagedJournalTests {
 
             try journal.append([try SampleJournal.entry(.added(.sample(7)))])
             let again = try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false))
-            #expect(again.contents.text == SampleJournal.contents(kept + [.added(.sample(7))]).text, "at byte \(length)")
+            #expect(
+                again.contents.text == SampleJournal.contents(kept + [.added(.sample(7))]).text, "at byte \(length)")
         }
     }
 
@@ -45,7 +46,9 @@ struct DamagedJournalTests {
         }
     }
 
-    @Test("Zeros, which a file system leaves where it had no time to write, are cut off", arguments: [1, 11, 12, 13, 4096])
+    @Test(
+        "Zeros, which a file system leaves where it had no time to write, are cut off",
+        arguments: [1, 11, 12, 13, 4096])
     func zeros(_ count: Int) throws {
         let (bytes, _) = try SampleJournal.file()
         let disk = SimulatedDisk("outbox", bytes + [UInt8](repeating: 0, count: count))
@@ -67,7 +70,9 @@ struct DamagedJournalTests {
         let start = Array("FOUTBOX".utf8) + [2]
         let checksum = XXH64.checksum(of: start)
         let bytes = start + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) }
-        #expect { try SampleJournal.open(SimulatedDisk("outbox", bytes)) } throws: { "\($0)".contains("version 2; only 1 is supported") }
+        #expect { try SampleJournal.open(SimulatedDisk("outbox", bytes)) } throws: {
+            "\($0)".contains("version 2; only 1 is supported")
+        }
     }
 
     private enum UUIDText {

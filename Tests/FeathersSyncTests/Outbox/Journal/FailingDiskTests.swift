@@ -19,7 +19,8 @@ struct FailingDiskTests {
             let before = disk.bytes(of: "outbox")
             disk.state.withLock { $0.room = room }
             #expect { try journal.append([entry]) } throws: { error in
-                "\(error)".contains("'/outbox' cannot be written: No space left") && (error as? FeathersError)?.execution == .neverSent
+                "\(error)".contains("'/outbox' cannot be written: No space left")
+                    && (error as? FeathersError)?.execution == .neverSent
             }
             #expect(disk.bytes(of: "outbox") == before)
             #expect(journal.contents.text == SampleJournal.contents([Self.first]).text)
@@ -39,13 +40,16 @@ struct FailingDiskTests {
         disk.state.withLock { ($0.failsSynchronizing, $0.failsTruncating) = (true, true) }
         #expect(throws: FeathersError.self) { try journal.append([try SampleJournal.entry(Self.first)]) }
         disk.state.withLock { ($0.failsSynchronizing, $0.failsTruncating) = (false, false) }
-        #expect { try journal.append([try SampleJournal.entry(Self.second)]) } throws: { "\($0)".contains("Input/output error") }
+        #expect { try journal.append([try SampleJournal.entry(Self.second)]) } throws: {
+            "\($0)".contains("Input/output error")
+        }
     }
 
     /// Many writes of some size, nearly all of them done with: the file is written anew in between.
     private static let longLife: [JournalRecord] = (1...30).flatMap { number -> [JournalRecord] in
         let text = JSONValue.string(String(repeating: "x", count: 200))
-        return [.added(.sample(number, data: text)), .begun(.sample(number))] + (number % 10 == 0 ? [] : [.ended(.sample(number))])
+        return [.added(.sample(number, data: text)), .begun(.sample(number))]
+            + (number % 10 == 0 ? [] : [.ended(.sample(number))])
     }
 
     @Test("Written anew, a journal is short again and the same", arguments: [longLife])
@@ -56,7 +60,8 @@ struct FailingDiskTests {
         #expect(journal.contents.inOrder.count == 3)
         #expect(disk.bytes(of: "outbox").map { $0.count < 8192 } == true)
         #expect(disk.bytes(of: "outbox.new") == nil)
-        #expect(try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.text == journal.contents.text)
+        #expect(
+            try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.text == journal.contents.text)
     }
 
     @Test(
@@ -80,7 +85,9 @@ struct FailingDiskTests {
                 }
             }
             let found = try SampleJournal.open(disk.afterPowerFailure(keepsWrites: keepsWrites)).contents.text
-            let expected = [acknowledged, acknowledged + 1].map { SampleJournal.contents(Self.longLife.prefix($0)).text }
+            let expected = [acknowledged, acknowledged + 1].map {
+                SampleJournal.contents(Self.longLife.prefix($0)).text
+            }
             #expect(expected.contains(found), "after \(lastCall) calls")
         }
     }

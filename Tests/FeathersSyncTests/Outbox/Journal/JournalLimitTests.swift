@@ -27,7 +27,8 @@ struct JournalLimitTests {
         await #expect {
             try await writer.append(.added(.sample(3)))
         } throws: {
-            "\($0)".contains("'/outbox' is full: it can hold at most 2 writes") && ($0 as? FeathersError)?.execution == .neverSent
+            "\($0)".contains("'/outbox' is full: it can hold at most 2 writes")
+                && ($0 as? FeathersError)?.execution == .neverSent
         }
         // What it holds goes on.
         try await writer.append(.begun(.sample(1)))
@@ -72,7 +73,9 @@ struct JournalLimitTests {
         let writer = try await writer(Journal.Limits(dataBytes: 3000, failureBytes: 2000))
         try await writer.append(.added(.sample(1, data: text)))
         try await writer.append(.added(.sample(2, data: text)))
-        for record in [.added(.sample(3, data: text)), .replaced(.sample(1), key: .sample(9), data: text)] as [JournalRecord] {
+        for record in [.added(.sample(3, data: text)), .replaced(.sample(1), key: .sample(9), data: text)]
+            as [JournalRecord]
+        {
             await #expect { try await writer.append(record) } throws: {
                 "\($0)".contains("'/outbox' is full: it can hold at most 3000 bytes of data")
             }

@@ -58,7 +58,9 @@ struct OutboxFileTests {
         }
     }
 
-    @Test("A folder that others can write to, a link in the file's place and a second name of the file are refused, and named")
+    @Test(
+        "A folder that others can write to, a link in the file's place and a second name of the file are refused, and named"
+    )
     func unsafe() async throws {
         let folder = try OutboxFolder()
         func refusal() async -> String {
@@ -96,7 +98,9 @@ struct OutboxFileTests {
         await outbox.close()
     }
 
-    @Test("A FIFO in the place of a file is refused at once, and named", arguments: ["writes.outbox", "writes.outbox.lock"])
+    @Test(
+        "A FIFO in the place of a file is refused at once, and named",
+        arguments: ["writes.outbox", "writes.outbox.lock"])
     func fifo(name: String) async throws {
         let folder = try OutboxFolder()
         let path = folder.url.appending(path: name).path
@@ -117,7 +121,8 @@ struct OutboxFileTests {
     }
 
     @Test(
-        "What belongs to another user is refused, and named", .enabled(if: geteuid() == 0, "only the superuser can give files away"),
+        "What belongs to another user is refused, and named",
+        .enabled(if: geteuid() == 0, "only the superuser can give files away"),
         arguments: ["", "writes.outbox", "writes.outbox.lock"])
     func owners(name: String) async throws {
         let folder = try OutboxFolder()

@@ -5,11 +5,14 @@ import Foundation
 
 extension OutboxWrite {
     /// A write whose key is made of a number.
-    static func sample(_ number: Int, lane: String? = nil, data: JSONValue = ["text": "Hi"], identity: Identity? = nil) -> OutboxWrite {
+    static func sample(_ number: Int, lane: String? = nil, data: JSONValue = ["text": "Hi"], identity: Identity? = nil)
+        -> OutboxWrite
+    {
         let id = UUID.sample(number)
         return OutboxWrite(
             id: id, key: id, path: "messages", method: .patch, recordID: .integer(Int64(number)), data: data,
-            query: Query(["$select": ["id"]]), route: ["room": "a/b"], date: Date(timeIntervalSince1970: 1_700_000_000.25),
+            query: Query(["$select": ["id"]]), route: ["room": "a/b"],
+            date: Date(timeIntervalSince1970: 1_700_000_000.25),
             identity: identity, lane: lane ?? "messages#\(number)")
     }
 }
@@ -29,8 +32,10 @@ enum SampleJournal {
     static let records: [JournalRecord] = [
         .added(.sample(1)), .added(.sample(2)), .begun(.sample(1)), .added(.sample(3)), .ended(.sample(1)),
         .claimed([.sample(2), .sample(3)], by: Identity("alice")), .begun(.sample(2)),
-        .failed(.sample(2), .conflict, refusal, mayHaveExecuted: false), .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"]),
-        .begun(.sample(3)), .released(.sample(3)), .begun(.sample(3)), .failed(.sample(3), .unknown, refusal, mayHaveExecuted: true),
+        .failed(.sample(2), .conflict, refusal, mayHaveExecuted: false),
+        .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"]),
+        .begun(.sample(3)), .released(.sample(3)), .begun(.sample(3)),
+        .failed(.sample(3), .unknown, refusal, mayHaveExecuted: true),
     ]
 
     static func entry(_ record: JournalRecord) throws -> Journal.Entry { try Journal.entry(record, path: "/outbox") }

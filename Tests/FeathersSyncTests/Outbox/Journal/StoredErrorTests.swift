@@ -19,7 +19,8 @@ struct StoredErrorTests {
     @Test("What is too large is left out, also of the cause, and the message says so")
     func large() {
         var error = FeathersError(
-            .conflict, "No", data: Self.large, errors: ["text": "old"], cause: FeathersError(.conflict, "Why", data: Self.large))
+            .conflict, "No", data: Self.large, errors: ["text": "old"],
+            cause: FeathersError(.conflict, "Why", data: Self.large))
         error.response = FeathersError.Response(status: 409, body: Array(repeating: 0, count: 1 << 20))
         let stored = error.stored()
         #expect(stored.data == nil && stored.response == nil && stored.errors == ["text": "old"])
@@ -39,7 +40,9 @@ struct StoredErrorTests {
     func texts() throws {
         var error = FeathersError(.conflict, String(repeating: "\u{1}", count: 100_000), data: Self.large)
         // One character, however many combining marks it has.
-        (error.name, error.className) = ("e" + String(repeating: "\u{301}", count: 100_000), String(repeating: "x", count: 100_000))
+        (error.name, error.className) = (
+            "e" + String(repeating: "\u{301}", count: 100_000), String(repeating: "x", count: 100_000)
+        )
         let stored = error.stored()
         #expect(stored.message.unicodeScalars.count == 1000)
         #expect(stored.message.hasSuffix("… (too large to store: data)"))

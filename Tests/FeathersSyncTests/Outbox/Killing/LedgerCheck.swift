@@ -39,7 +39,8 @@ struct LedgerCheck {
 
 extension LedgerCheck {
     /// - Parameters:
-    ///   - acknowledged: lines of a key, a record and a number, and of `UNKNOWN` and a key; the last may be cut off, nobody was told of it then.
+    ///   - acknowledged: lines of a key, a record and a number, and of `UNKNOWN` and a key; the last may be cut off,
+    ///     nobody was told of it then.
     ///   - ledger: the server's lines of JSON.
     init(acknowledged: String, ledger: String) throws {
         let lines = acknowledged.wholeLines
@@ -52,7 +53,8 @@ extension LedgerCheck {
         let entries = try ledger.wholeLines.map { try JSONValue(parsing: $0.utf8) }
         repetitions = entries.count { $0["repeated"] != nil }
         executed = try entries.filter { $0["repeated"] == nil }.map { json in
-            guard let key = json["key"]?.string, let record = json["record"]?.string, let number = json["n"]?.integer else {
+            guard let key = json["key"]?.string, let record = json["record"]?.string, let number = json["n"]?.integer
+            else {
                 throw Unreadable(line: json.description)
             }
             return Line(key: key, record: record, number: number)

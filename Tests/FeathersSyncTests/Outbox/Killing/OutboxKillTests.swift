@@ -4,7 +4,8 @@
     import Testing
 
     @Suite(
-        "Killing an outbox' process and its server", .timeLimit(.minutes(30)), .serialized, .inTurn, .enabled(if: !TestBackend.isSkipped))
+        "Killing an outbox' process and its server", .timeLimit(.minutes(30)), .serialized, .inTurn,
+        .enabled(if: !TestBackend.isSkipped))
     struct OutboxKillTests {
         private static let kills = Environment.count ?? 8
 
@@ -13,7 +14,8 @@
             arguments: ["rest", "socketio", "unkeyed"])
         func killed(_ transport: String) async throws {
             let run = try KillRun(transport: transport)
-            // Without keys, the server executes whatever comes: all is executed once at most, and what is given up is told.
+            // Without keys, the server executes whatever comes: all is executed once at most, and what is given up is
+            // told.
             let isForgetful = transport == "unkeyed"
             var server = try await LedgerServer.start(ledger: run.ledger, isForgetful: isForgetful)
             var generation = 0
@@ -32,7 +34,8 @@
                     try await run.kill(writer)
                     generation += 1
                     // Every fourth is killed while it opens the outbox.
-                    writer = try await run.startWriter(server.url, generation: generation, untilReady: Int.random(in: 0..<4) > 0)
+                    writer = try await run.startWriter(
+                        server.url, generation: generation, untilReady: Int.random(in: 0..<4) > 0)
                 }
             }
             try await run.kill(writer)
@@ -59,7 +62,9 @@
                 let writer = try await run.startWriter(server.url, generation: generation)
                 try await Task.sleep(for: .microseconds(.random(in: 10_000..<60_000)))
                 try await run.kill(writer)
-                if try run.check().violations.contains(where: { $0.hasPrefix("executed 2 times") }) { return try await server.kill() }
+                if try run.check().violations.contains(where: { $0.hasPrefix("executed 2 times") }) {
+                    return try await server.kill()
+                }
                 if generation % 10 == 9 {
                     try await server.kill()
                     server = try await LedgerServer.start(ledger: run.ledger, after: server, isForgetful: true)

@@ -23,13 +23,16 @@ struct OutboxQueueTests {
         }
     }
 
-    private func verdict(_ code: FeathersError.Code, _ execution: FeathersError.Execution = .neverSent, isKeyed: Bool = true) -> SendVerdict
-    {
+    private func verdict(
+        _ code: FeathersError.Code, _ execution: FeathersError.Execution = .neverSent, isKeyed: Bool = true
+    ) -> SendVerdict {
         SendVerdict(FeathersError(code, "no", execution: execution), isKeyed: isKeyed)
     }
 
     private func failure(_ number: Int, _ reason: OutboxFailure.Reason = .rejected) -> OutboxFailure {
-        OutboxFailure(write: .sample(number), reason: reason, error: FeathersError(.badRequest, "no"), mayHaveExecuted: reason == .unknown)
+        OutboxFailure(
+            write: .sample(number), reason: reason, error: FeathersError(.badRequest, "no"),
+            mayHaveExecuted: reason == .unknown)
     }
 
     @Test("Each lane sends one at a time in its order, beside the others")
@@ -56,8 +59,10 @@ struct OutboxQueueTests {
             let record: ServiceID = number == 3 ? .integer(7) : .string("x")
             queue.add(
                 OutboxWrite(
-                    id: sample.id, key: sample.key, path: sample.path, method: number == 0 ? .create : .patch, recordID: record,
-                    data: sample.data, query: sample.query, route: sample.route, date: sample.date, identity: nil, lane: sample.lane))
+                    id: sample.id, key: sample.key, path: sample.path, method: number == 0 ? .create : .patch,
+                    recordID: record,
+                    data: sample.data, query: sample.query, route: sample.route, date: sample.date, identity: nil,
+                    lane: sample.lane))
         }
         #expect(queue.rename("y", to: .integer(1)).isEmpty)
         #expect(queue.rename("x", to: .string("z")).map(\.id) == [.sample(1), .sample(2)])
@@ -68,7 +73,8 @@ struct OutboxQueueTests {
         #expect(queue.rename("z", to: .integer(5)).isEmpty && queue.lanes.isEmpty)
     }
 
-    @Test("A record's signed-out writes become the user's for whom the first one is sent, in the order they were queued")
+    @Test(
+        "A record's signed-out writes become the user's for whom the first one is sent, in the order they were queued")
     func claiming() {
         let (alice, bob) = (Identity("alice"), Identity("bob"))
         var queue = queue(["a", "a", "b"])
@@ -118,7 +124,9 @@ struct OutboxQueueTests {
         #expect(queue.takeSendable(at: .zero).map(\.claimed) == [[.sample(0), .sample(1)]])
     }
 
-    @Test("A user's writes and signed-out ones to the same record are sent in their order, each once the one before it is done with")
+    @Test(
+        "A user's writes and signed-out ones to the same record are sent in their order, each once the one before it is done with"
+    )
     func sharedRecord() {
         let alice = Identity("alice")
         var queue = queue(["a"])
@@ -180,7 +188,9 @@ struct OutboxQueueTests {
         #expect(taken(&queue) == [0])
     }
 
-    @Test("A server that cannot be reached is tried again after a delay by one write alone; its answer lets all others go")
+    @Test(
+        "A server that cannot be reached is tried again after a delay by one write alone; its answer lets all others go"
+    )
     func unreachable() {
         var queue = queue(["a", "b", "c"], limit: 2)
         #expect(taken(&queue) == [0, 1])
@@ -274,7 +284,9 @@ struct OutboxQueueTests {
         #expect(taken(&queue) == [])
         queue.decided(.sample(0), Replacement(key: .sample(77), data: ["text": "other"]))
         let sent = queue.takeSendable(at: .zero)
-        #expect(sent.first?.write.key == .sample(77) && sent.first?.write.data == ["text": "other"] && sent.first?.write.id == .sample(0))
+        #expect(
+            sent.first?.write.key == .sample(77) && sent.first?.write.data == ["text": "other"]
+                && sent.first?.write.id == .sample(0))
 
         queue.ask(failure(0))
         try queue.decisionBegan(.sample(0))
@@ -295,7 +307,9 @@ struct OutboxQueueTests {
         #expect(queue.lanes.isEmpty && taken(&queue) == [])
     }
 
-    @Test("What was on its way when the app ended is sent again with a key, and asked about without", arguments: [true, false])
+    @Test(
+        "What was on its way when the app ended is sent again with a key, and asked about without",
+        arguments: [true, false])
     func interrupted(_ isKeyed: Bool) {
         var queue = queue(["a"])
         #expect(taken(&queue) == [0])

@@ -23,7 +23,8 @@ struct ProvisionalRecordTests {
     @Test("A write to a record of an array that is being created does not count as the server's assignment of its id")
     func arrays() throws {
         var records = ProvisionalRecords()
-        let creation = Self.write(.create, nil, room: "A", data: [["text": "a"], ["text": "b"]], lane: "lane of the array")
+        let creation = Self.write(
+            .create, nil, room: "A", data: [["text": "a"], ["text": "b"]], lane: "lane of the array")
         records.add(creation)
         let id = ServiceID.string(creation.provisionalKey(at: 1))
         records.add(Self.write(.patch, id, room: "A", lane: creation.lane))
@@ -31,7 +32,8 @@ struct ProvisionalRecordTests {
         #expect(known.id == id && known.lane == creation.lane)
     }
 
-    @Test("The last 3,000 created records are known by their provisional ids, and every one that is still to be created")
+    @Test(
+        "The last 3,000 created records are known by their provisional ids, and every one that is still to be created")
     func limit() {
         var records = ProvisionalRecords()
         let pending = (0..<30_000).map { Self.write(.create, nil, room: "A", lane: "\($0)") }
@@ -66,7 +68,8 @@ struct ProvisionalRecordTests {
     ) -> OutboxWrite {
         let key = UUID()
         return OutboxWrite(
-            id: key, key: key, path: "rooms/:room/notes", method: method, recordID: id, data: data, query: Query(), route: ["room": room],
+            id: key, key: key, path: "rooms/:room/notes", method: method, recordID: id, data: data, query: Query(),
+            route: ["room": room],
             date: Date(), identity: nil, base: nil, entityTag: nil, lane: lane)
     }
 }

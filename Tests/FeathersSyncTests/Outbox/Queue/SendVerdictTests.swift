@@ -14,7 +14,8 @@ struct SendVerdictTests {
     }
 
     private static func same(
-        _ code: FeathersError.Code, _ execution: FeathersError.Execution, _ course: SendVerdict.Course, _ mayHaveExecuted: Bool = false
+        _ code: FeathersError.Code, _ execution: FeathersError.Execution, _ course: SendVerdict.Course,
+        _ mayHaveExecuted: Bool = false
     ) -> Case {
         Case(code: code, execution: execution, unkeyed: course, keyed: course, mayHaveExecuted: mayHaveExecuted)
     }
@@ -32,13 +33,19 @@ struct SendVerdictTests {
         same(.badRequest, .neverSent, .ask(.rejected)), same(413, .neverSent, .ask(.rejected)),
         same(.notFound, .neverSent, .ask(.rejected)),
         same(.notAuthenticated, .answered, .waitForSignIn), same(.tooManyRequests, .answered, .retry(after: nil)),
-        same(.conflict, .answered, .ask(.conflict)), same(412, .answered, .ask(.conflict)), same(.badRequest, .answered, .ask(.rejected)),
-        same(.forbidden, .answered, .ask(.rejected)), same(.notFound, .answered, .ask(.rejected)), same(.gone, .answered, .ask(.rejected)),
+        same(.conflict, .answered, .ask(.conflict)), same(412, .answered, .ask(.conflict)),
+        same(.badRequest, .answered, .ask(.rejected)),
+        same(.forbidden, .answered, .ask(.rejected)), same(.notFound, .answered, .ask(.rejected)),
+        same(.gone, .answered, .ask(.rejected)),
         same(.unprocessable, .answered, .ask(.rejected)), same(.notImplemented, .answered, .ask(.rejected)),
-        uncertain(.timeout, .answered, keyed: .retry(after: nil)), uncertain(.generalError, .answered, keyed: .retry(after: nil)),
-        uncertain(.badGateway, .answered, keyed: .retry(after: nil)), uncertain(.unavailable, .answered, keyed: .retry(after: nil)),
-        uncertain(504, .answered, keyed: .retry(after: nil)), uncertain(.unavailable, .mayHaveExecuted, keyed: .waitForServer),
-        uncertain(.timeout, .mayHaveExecuted, keyed: .waitForServer), uncertain(.badGateway, .mayHaveExecuted, keyed: .waitForServer),
+        uncertain(.timeout, .answered, keyed: .retry(after: nil)),
+        uncertain(.generalError, .answered, keyed: .retry(after: nil)),
+        uncertain(.badGateway, .answered, keyed: .retry(after: nil)),
+        uncertain(.unavailable, .answered, keyed: .retry(after: nil)),
+        uncertain(504, .answered, keyed: .retry(after: nil)),
+        uncertain(.unavailable, .mayHaveExecuted, keyed: .waitForServer),
+        uncertain(.timeout, .mayHaveExecuted, keyed: .waitForServer),
+        uncertain(.badGateway, .mayHaveExecuted, keyed: .waitForServer),
         same(302, .answered, .ask(.unknown), true),
     ]
 
@@ -58,7 +65,9 @@ struct SendVerdictTests {
         #expect(SendVerdict(error, isKeyed: false).course == .retry(after: .seconds(7)))
         error.retryAfter = .seconds(3)
         #expect(SendVerdict(error, isKeyed: false).course == .retry(after: .seconds(3)))
-        #expect(SendVerdict(FeathersError(.unavailable, "busy", data: ["retryAfter": -1]), isKeyed: true).course == .retry(after: nil))
+        #expect(
+            SendVerdict(FeathersError(.unavailable, "busy", data: ["retryAfter": -1]), isKeyed: true).course
+                == .retry(after: nil))
         #expect(
             SendVerdict(FeathersError(.unavailable, "busy", data: ["retryAfter": 1e300]), isKeyed: true).course
                 == .retry(after: .seconds(1e9)))
