@@ -127,7 +127,8 @@ let package = Package(
             name: "FeathersJSONTests", dependencies: ["FeathersJSON", "FeathersTesting", "TestBackend"],
             swiftSettings: settings),
         .testTarget(
-            name: "FeathersSupportTests", dependencies: ["FeathersSupport", "FeathersTesting"], swiftSettings: settings),
+            name: "FeathersSupportTests", dependencies: ["FeathersSupport", "FeathersTesting"],
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersCoreTests",
             dependencies: ["FeathersCore", "FeathersSupport", "FeathersTesting", "TestBackend"],
@@ -251,7 +252,8 @@ let package = Package(
             swiftSettings: settings),
         // What the tests of an app look like: on the test kit alone, without a server.
         .testTarget(
-            name: "ChatViewsTests", dependencies: ["ChatViews", "Feathers", "FeathersTesting"], swiftSettings: settings),
+            name: "ChatViewsTests", dependencies: ["ChatViews", "Feathers", "FeathersTesting"],
+            swiftSettings: settings),
         // Compiles what the documentation shows.
         .testTarget(
             name: "DocumentationTests",

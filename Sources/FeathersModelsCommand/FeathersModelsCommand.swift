@@ -59,8 +59,8 @@ struct FeathersModelsCommand {
             let names = plan.refused.map { "'\($0)'" }.joined(separator: ", ")
             throw OutputFolder.Problem(
                 description:
-                    "\(names) in '\(arguments.output)' was not written by feathers-models. Move it, or choose another folder."
-            )
+                    "\(names) in '\(arguments.output)' was not written by feathers-models. "
+                    + "Move it, or choose another folder.")
         }
         try folder.apply(plan)
         let count = output.services.count == 1 ? "1 service" : "\(output.services.count) services"

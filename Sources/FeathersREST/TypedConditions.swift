@@ -15,9 +15,9 @@ final class TypedConditionReporter: Sendable {
         diagnostics.log(
             .warning, .http,
             """
-            The query of '\(request.method)' on service '\(request.path)' compares '\(property)' with a number, a Boolean, or null. REST sends \
-            the value as text, which matches nothing unless the server has query schemas. If it does, set \
-            QueryStringOptions(serverParsesTypes: true); otherwise, use Socket.IO.
+            The query of '\(request.method)' on service '\(request.path)' compares '\(property)' with a number, a \
+            Boolean, or null. REST sends the value as text, which matches nothing unless the server has query schemas. \
+            If it does, set QueryStringOptions(serverParsesTypes: true); otherwise, use Socket.IO.
             """, [.path: .string(request.path), .method: .string(request.method.rawValue)])
     }
 }

@@ -28,11 +28,9 @@ import Testing
     }
 
     @Test(arguments: Way.allCases)
-    func
-        `A live query opens from disk for the user of the stored token, and shows queued writes, while the server is away`(
-            way: Way
-        ) async throws
-    {
+    func `While the server is away, a live query opens from disk for the stored user, and shows queued writes`(
+        way: Way
+    ) async throws {
         let server = ModelServer()
         let (folder, storage) = (try TemporaryFolder(), InMemoryTokenStorage())
         let store = LocalStore.directory(folder.url.appending(path: "store"))
@@ -157,8 +155,7 @@ import Testing
     }
 
     @Test
-    func
-        `A live query without events from the server does not show a removed record again when an older response arrives late`()
+    func `Without events, a live query shows no removed record again when an older response arrives late`()
         async throws
     {
         let server = ModelServer()

@@ -23,7 +23,9 @@ struct QueryConformanceTests {
         Case(testDescription: "none of", query: .where("name", .isNotIn(["ada", "cy"])), names: ["bob", "dee"]),
         Case(testDescription: "greater than", query: .where("name", .greaterThan("bob")), names: ["cy", "dee"]),
         Case(
-            testDescription: "at least", query: .where("name", .greaterThanOrEqual("bob")), names: ["bob", "cy", "dee"]),
+            testDescription: "at least",
+            query: .where("name", .greaterThanOrEqual("bob")),
+            names: ["bob", "cy", "dee"]),
         Case(testDescription: "less than", query: .where("name", .lessThan("bob")), names: ["ada"]),
         Case(testDescription: "at most", query: .where("name", .lessThanOrEqual("bob")), names: ["ada", "bob"]),
         Case(

@@ -12,8 +12,10 @@ extension Subject {
             .changesByCondition: "a request and an operation name the resource they change",
             .alternatives: "the strategies of filters that come along have no form for $or",
             .removedRecords: "a DELETE and its operation are answered without the resource",
-            .bareResults:
-                "data are resources: one that is null is not found, several are an array, and without pages in a page all the same",
+            .bareResults: """
+            data are resources: one that is null is not found, several are an array, \
+            and without pages in a page all the same
+            """,
             .pageSizes: "documents say how many resources there are, and not how many a page may hold",
             .feathersErrors: "what an error says beyond its words stands in its object's meta",
         ],
@@ -50,7 +52,8 @@ extension Subject {
         OtherRefusal(
             code: .methodNotAllowed,
             message:
-                "JSON:API does not support '\(method)' by condition; select records only by id, with '.where(\"id\", .isIn(ids))'",
+                "JSON:API does not support '\(method)' by condition; "
+                + "select records only by id, with '.where(\"id\", .isIn(ids))'",
             execution: .neverSent)
     }
 }

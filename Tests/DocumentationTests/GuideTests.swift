@@ -108,12 +108,18 @@ struct GuideTests {
         func text(_ query: Query<JSONValue>) -> String { JSONValue.object(query.json).description }
         #expect(
             text(builtQuery())
-                == #"{"age":{"$gte":18},"name":{"$ne":"Bob"},"$sort":{"name":1,"age":-1},"$limit":10,"$skip":20,"$select":["id","name"]}"#
+                == #"""
+                {"age":{"$gte":18},"name":{"$ne":"Bob"},"$sort":{"name":1,"age":-1},\#
+                "$limit":10,"$skip":20,"$select":["id","name"]}
+                """#
         )
         #expect(
             groupedQueries().map(text) == [
                 #"{"$or":[{"team":"red"},{"address.city":{"$in":["Rome","Oslo"]}}]}"#,
-                #"{"archived":false,"$and":[{"$or":[{"team":"red"},{"address.city":{"$in":["Rome","Oslo"]}}]},{"tags":"swift"}]}"#,
+                #"""
+                {"archived":false,"$and":[{"$or":[{"team":"red"},{"address.city":{"$in":["Rome","Oslo"]}}]},\#
+                {"tags":"swift"}]}
+                """#,
             ])
         #expect(
             rawQueries().map(text) == [

@@ -93,9 +93,7 @@ struct BoardTests {
         try Seat([url.absoluteString, folder.appending(path: name).path, board])
     }
 
-    @Test(
-        "Two processes write on one board, one without a server and killed in between, and both show the same in the end"
-    )
+    @Test("Two processes write on one board, one without a server and killed in between; both show the same at the end")
     func offline() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = try await Self.backend.url()
@@ -150,7 +148,12 @@ struct BoardTests {
         #expect(
             errors.hasPrefix("There is no command 'fly':\n")
                 && errors.hasSuffix(
-                    "There is no column 'moon'. The columns are 'todo', 'doing' and 'done'.\nThere is no card 7.\nNo card begins with 'nobody'.\n"
+                    """
+                    There is no column 'moon'. The columns are 'todo', 'doing' and 'done'.
+                    There is no card 7.
+                    No card begins with 'nobody'.
+
+                    """
                 ))
     }
 

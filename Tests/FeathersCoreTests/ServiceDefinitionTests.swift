@@ -81,7 +81,7 @@ struct ServiceDefinitionTests {
     }
 
     @Test(
-        "data is sent under the names on the server: nil is left out unless it is nullable, absent too, null and dates as elsewhere"
+        "data has the server's names; nil, unless it is nullable, and absent are left out; null and dates as elsewhere"
     )
     func data() throws {
         #expect(try JSONValue(encoding: NoteChange()) == ["due_at": nil])

@@ -63,7 +63,7 @@ struct CommandTests {
     }
 
     @Test(
-        "a second run changes nothing, a file written by hand stays, and --check ends with 1 when the document has moved on"
+        "a second run changes nothing, a handwritten file stays, and --check exits with 1 once the document has changed"
     )
     func runs() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -161,7 +161,10 @@ struct SchemaTests {
         ])
         #expect(
             output.warnings.map(\.description) == [
-                "test.json#/components/schemas/things/properties/a~1b/items/$ref: '#/components/schemas/Gone' leads nowhere"
+                """
+                test.json#/components/schemas/things/properties/a~1b/items/$ref: \
+                '#/components/schemas/Gone' leads nowhere
+                """
             ])
         #expect(try #require(output.files["Thing.swift"]).contains("    var aB: [JSONValue]?"))
     }
@@ -197,7 +200,13 @@ struct SchemaTests {
         #expect(text.contains("    var it: It?\n"))
         #expect(
             text.contains(
-                "case low\n        case veryHigh\n        /// A value that the schema does not list.\n        case unknown(Int)\n"
+                """
+                case low
+                        case veryHigh
+                        /// A value that the schema does not list.
+                        case unknown(Int)
+
+                """
             ))
         #expect(
             text.contains(

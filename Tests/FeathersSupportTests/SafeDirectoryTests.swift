@@ -29,7 +29,7 @@ struct SafeDirectoryTests {
     }
 
     @Test(
-        "A directory that was opened before is used again only while its path leads to it, and only after the same checks"
+        "A directory that was opened before is reused only while its path leads to it, and only after the same checks"
     )
     func reusing() throws {
         let path = folder.path("a")

@@ -81,7 +81,7 @@ struct StubRealTimeTransportTests {
     }
 
     @Test(
-        "lets calls that sign in arrive while a connection is prepared, ahead of all others, so that preparing may wait for them"
+        "lets sign-in calls arrive ahead of all others while a connection is prepared, so preparing may wait for them"
     )
     func sessionLane() async throws {
         var params = Params()

@@ -7,7 +7,8 @@ import Foundation
 ///     MemoryProbe tree UNIT BYTES             parses an array of about so many bytes
 ///     MemoryProbe rest URL                    asks for the records there
 ///     MemoryProbe connect URL PATH TRANSPORT  connects once; the transport is polling or webSocket
-///     MemoryProbe unread URL PATH READER      connects, and reads no event before the one of `done`; the reader is service or raw
+///     MemoryProbe unread URL PATH READER      connects, and reads no event before the one of `done`;
+///                                             the reader is service or raw
 ///
 /// A unit is what the array repeats: zeros, arrays, objects, members, or keys, which makes one object of different
 /// keys. The first line of output is what came of it, the second the peak of resident memory in KiB.

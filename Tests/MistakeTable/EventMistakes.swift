@@ -27,7 +27,8 @@ extension Mistake {
         },
         Mistake(
             "An event that cannot be decoded",
-            #"let created = app.service("messages", of: Message.self).events(.created); let message = try await created.first()"#
+            #"let created = app.service("messages", of: Message.self).events(.created); "#
+                + #"let message = try await created.first()"#
         ) { _ in
             let app = FeathersApp()
             // A stream does not keep its app, which reports what it drops.

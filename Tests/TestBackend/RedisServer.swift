@@ -46,7 +46,8 @@ public final class RedisServer: Sendable {
             let (input, output) = (Pipe(), Pipe())
             process.executableURL = URL(filePath: "/bin/sh")
             let script =
-                #""$0" --port "$1" --bind 127.0.0.1 --save "" --appendonly no --dir /tmp & cat >/dev/null; kill -9 $!; wait"#
+                #""$0" --port "$1" --bind 127.0.0.1 --save "" --appendonly no --dir /tmp & cat >/dev/null; "#
+                + #"kill -9 $!; wait"#
             process.arguments = ["-c", script, executable, String(port)]
             process.standardInput = input
             process.standardOutput = output

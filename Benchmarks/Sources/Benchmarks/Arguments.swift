@@ -28,14 +28,15 @@ struct Arguments {
     private(set) var earlier: URL?
 
     static let usage = """
-        Usage: swift run -c release --package-path Benchmarks Benchmarks [--json] [--rounds N] [--only TEXT] [--compare-with [FILE]] [--save]
+        Usage: swift run -c release --package-path Benchmarks Benchmarks [--json] [--rounds N] [--only TEXT]
+                          [--compare-with [FILE]] [--save]
 
           --json                 print JSON instead of the table
           --rounds N             the number of rounds (default: 7); results are their median
           --only TEXT            run only the groups whose names contain the text
           --compare-with [FILE]  print the changes since a stored result (default: the one in Benchmarks/results)
-          --save                 store the result in Benchmarks/results, and generate its tables; with '--only', the other groups
-                                 keep their stored results
+          --save                 store the result in Benchmarks/results, and generate its tables; with '--only',
+                                 the other groups keep their stored results
           --peers                run only the comparison with other clients; `Benchmarks/compare` installs them
           --floor                run only the comparison with a client in C that only counts frames (Linux)
           --report               regenerate the tables of the stored result, without measuring
@@ -96,8 +97,8 @@ struct Arguments {
         case .report, .check:
             if let word = seen.first(where: { $0 != "--report" && $0 != "--check" }) {
                 throw ArgumentError(
-                    "'\(word)' cannot be used with '\(task == .report ? "--report" : "--check")', which measures nothing"
-                )
+                    "'\(word)' cannot be used with '\(task == .report ? "--report" : "--check")', "
+                        + "which measures nothing")
             }
         case .comparePeers where earlier != nil:
             throw ArgumentError("'--peers' cannot be combined with '--compare-with'")

@@ -180,10 +180,14 @@
             return """
                 \(table.text)
 
-                \(Machine.described(rounds: rounds).title). Per operation, the median of \(rounds) rounds in which the clients alternate.
-                An event's latency is the time from the server's write to its reader; events of one write share the time of the write.
-                Switches are voluntary and involuntary context switches (getrusage). Allocations are calls of malloc and its kin, mutexes calls of
-                pthread_mutex_lock, on all threads of the process, including the benchmark's own; Swift's `Mutex` makes no call and is not counted.
+                \(Machine.described(rounds: rounds).title). \
+                Per operation, the median of \(rounds) rounds in which the clients alternate.
+                An event's latency is the time from the server's write to its reader; \
+                events of one write share the time of the write.
+                Switches are voluntary and involuntary context switches (getrusage). \
+                Allocations are calls of malloc and its kin, mutexes calls of
+                pthread_mutex_lock, on all threads of the process, including the benchmark's own; \
+                Swift's `Mutex` makes no call and is not counted.
                 """
         }
     }

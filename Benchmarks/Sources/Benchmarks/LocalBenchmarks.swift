@@ -256,7 +256,8 @@ enum LocalBenchmarks {
             let models = try await share { try await articles.find().data }
             let trees = try await share { try await app.service("articles").find().data }
             return """
-                Memory of \(records.count) records of \(body.count / records.count) bytes \(kind), in multiples of their JSON text: \
+                Memory of \(records.count) records of \(body.count / records.count) bytes \(kind), \
+                in multiples of their JSON text: \
                 \(live) for a live query and its snapshot, \(models) for an array of models, \(trees) for JSON values
                 """
         }

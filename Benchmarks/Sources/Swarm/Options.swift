@@ -27,7 +27,8 @@ struct Options {
     static let help = """
         Usage: swift run -c release --package-path Benchmarks Swarm --url URL --clients N [options]
 
-        Connects N clients in this process to a Feathers server. Each of them makes calls at a steady pace, and listens for the records
+        Connects N clients in this process to a Feathers server. Each of them makes calls at a steady pace, and \
+        listens for the records
         that are created. At the end, prints the percentiles of the calls, and of the delivery of events.
 
           --url URL           the server, for example http://localhost:3030

@@ -5,7 +5,8 @@ public import Foundation
 /// Caches the responses of services to `find` and `get`, and serves reads from the cache according to a policy.
 ///
 /// ```swift
-/// let cache = ServiceCache(MemoryCacheStorage(), policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(300)))
+/// let cache = ServiceCache(
+///     MemoryCacheStorage(), policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(300)))
 /// cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways)
 /// app.use(cache: cache)
 /// ```

@@ -20,8 +20,8 @@ private struct UncachedEndpoints: Responder {
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         if let policy = request.params.cachePolicy, policy != .networkOnlyNoCache {
             throw FeathersError.refused(
-                "The cache policy '\(policy.rawValue)' cannot apply to endpoint '\(request.path)': only services are cached"
-            )
+                "The cache policy '\(policy.rawValue)' cannot apply to endpoint '\(request.path)': "
+                    + "only services are cached")
         }
         return try await next.respond(to: request)
     }

@@ -180,8 +180,8 @@ extension FeathersApp {
             diagnostics.log(
                 .warning, .calls,
                 """
-                A second service is registered at '\(path)' and replaces the first one, whose hooks and subscribers it takes over. To replace \
-                a service without this warning, call 'unuse' first
+                A second service is registered at '\(path)' and replaces the first one, whose hooks and subscribers it \
+                takes over. To replace a service without this warning, call 'unuse' first
                 """, [.path: .string(path)])
         }
         let registered = registry.register(at: path) {

@@ -38,7 +38,7 @@ extension DiagnosticSink where Self == ClosureDiagnosticSink {
     /// Returns a sink that passes every event as one line of text, without a line break. The closure may be called from
     /// several threads at once.
     ///
-    ///     2026-01-02T03:04:05.678Z warning calls get messages/2 failed: NotFound 404: No record found for id '2' (3 ms) call=17
+    ///     2026-01-02T03:04:05.678Z warning calls get messages/2 failed: NotFound 404: No record found (3 ms) call=17
     ///
     /// Values cannot contain line breaks.
     public static func text(_ write: @escaping @Sendable (String) -> Void) -> ClosureDiagnosticSink {

@@ -212,7 +212,8 @@ extension FeathersError {
         let reason = (value as? any FloatingPoint)?.isFinite == false ? ", which is not a finite number" : ""
         return FeathersError(
             .badRequest,
-            "The data for service '\(path)' cannot be encoded: JSON cannot express the \(type(of: value))\(place)\(reason)",
+            "The data for service '\(path)' cannot be encoded: "
+                + "JSON cannot express the \(type(of: value))\(place)\(reason)",
             execution: .neverSent, cause: error)
     }
 

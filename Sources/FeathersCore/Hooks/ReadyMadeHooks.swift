@@ -5,7 +5,9 @@ extension Hooks {
     ///
     /// ```swift
     /// await messages.use(hooks: .validating(.create) { data in
-    ///     guard data["text"]?.string?.isEmpty == false else { throw FeathersError(.badRequest, "A message needs text") }
+    ///     guard data["text"]?.string?.isEmpty == false else {
+    ///         throw FeathersError(.badRequest, "A message needs text")
+    ///     }
     /// })
     /// ```
     /// If a call creates several records, each of them is checked.

@@ -56,11 +56,13 @@ extension ServiceRequest {
         guard let field = uncarriedField else { return }
         let reason =
             token == nil
-            ? "a connection does not carry its header field '\(field)'. If the field is not needed, add it to 'harmlessHeaders'"
+            ? "a connection does not carry its header field '\(field)'. "
+                + "If the field is not needed, add it to 'harmlessHeaders'"
             : "it has a token of its own, and the connection belongs to the app's user"
         throw .refused(
             """
-            '\(method)' on service '\(path)' was not sent: \(reason). Otherwise, send this call over REST, for example with a mixed transport
+            '\(method)' on service '\(path)' was not sent: \(reason). \
+            Otherwise, send this call over REST, for example with a mixed transport
             """)
     }
 

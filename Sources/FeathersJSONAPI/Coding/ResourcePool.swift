@@ -99,8 +99,8 @@ final class ResourcePool {
         if let expected = models.resourceType, expected != resource.type {
             throw JSONAPIError(
                 pointer(to: position).appending("type"),
-                "A resource of type '\(resource.type)' cannot be decoded as \(Model.self), which requires the type '\(expected)'"
-            )
+                "A resource of type '\(resource.type)' cannot be decoded as \(Model.self), "
+                    + "which requires the type '\(expected)'")
         }
         depths[position] = depth
         depth += 1
@@ -135,8 +135,8 @@ final class ResourcePool {
         guard remaining > 0 else {
             throw JSONAPIError(
                 pointer(to: position),
-                "The resources refer to each other in too many ways to be decoded as nested models; use identifiers instead"
-            )
+                "The resources refer to each other in too many ways to be decoded as nested models; "
+                    + "use identifiers instead")
         }
         remaining -= 1
         let cutBefore = outermostCut

@@ -114,8 +114,8 @@ struct QueryItems {
                 for (name, value) in try object(value, name) {
                     guard !options.checksParameterNames || MemberName.isAllowedParameter(name) else {
                         throw FeathersError.unsendableQuery(
-                            "'\(name)' is not a valid parameter name; if the server requires it, set 'checksParameterNames' to false"
-                        )
+                            "'\(name)' is not a valid parameter name; "
+                                + "if the server requires it, set 'checksParameterNames' to false")
                     }
                     items.append(JSONAPIQueryItem(name, value.string ?? value.description))
                 }

@@ -257,8 +257,8 @@ extension JSONAPIRequestBuilder {
         let ids = values?.compactMap(\.identifierText)
         guard query.count == 1, let ids, ids.count == values?.count else {
             throw Self.notAllowed(
-                "JSON:API does not support '\(request.method)' by condition; select records only by id, with '.where(\"id\", .isIn(ids))'"
-            )
+                "JSON:API does not support '\(request.method)' by condition; "
+                    + "select records only by id, with '.where(\"id\", .isIn(ids))'")
         }
         return ids.map { JSONAPIIdentifier(type: options.type(ofPath: request.path), id: $0) }
     }

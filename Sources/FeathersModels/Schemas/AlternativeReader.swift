@@ -124,7 +124,8 @@ extension ShapeReader {
             for (_, earlier) in sorted.prefix(index) where !tells(earlier, from: later) {
                 return Reading(
                     shape: .any(
-                        "its alternatives cannot be told apart: no property is required in one and missing in the others"
+                        "its alternatives cannot be told apart: "
+                            + "no property is required in one and missing in the others"
                     ))
             }
         }

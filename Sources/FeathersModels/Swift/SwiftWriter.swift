@@ -94,9 +94,8 @@ struct SwiftWriter {
             {
                 writer.line()
                 writer.line("/// The record's id, which `Identifiable` asks for.")
-                writer.line(
-                    "\(writer.access)var id: \(Self.type(of: property, in: structure.path)) { \(SwiftNames.escaped(identifier)) }"
-                )
+                let type = Self.type(of: property, in: structure.path)
+                writer.line("\(writer.access)var id: \(type) { \(SwiftNames.escaped(identifier)) }")
             }
             let keys = structure.properties.map { ($0.name, $0.key) }
             if structure.model != nil || keys.contains(where: { $0.0 != $0.1 }) {
@@ -176,7 +175,8 @@ struct SwiftWriter {
 
     private mutating func writeInitializer(_ structure: SwiftStructure) {
         let parameters = structure.properties.map { property in
-            "\(SwiftNames.escaped(property.name)): \(Self.type(of: property, in: structure.path))\(Self.firstValue(of: property))"
+            let type = Self.type(of: property, in: structure.path)
+            return "\(SwiftNames.escaped(property.name)): \(type)\(Self.firstValue(of: property))"
         }
         comment(["Creates a value of its properties."])
         let row = "\(access)init(\(parameters.joined(separator: ", ")))"
@@ -220,9 +220,8 @@ struct SwiftWriter {
 
     private mutating func write(_ union: SwiftUnion) {
         comment(union.comment)
-        block(
-            "\(union.isIndirect ? "indirect " : "")\(access)enum \(Self.name(union.path)): \(Self.conformances(union.path))"
-        ) { writer in
+        let modifiers = "\(union.isIndirect ? "indirect " : "")\(access)"
+        block("\(modifiers)enum \(Self.name(union.path)): \(Self.conformances(union.path))") { writer in
             for one in union.cases {
                 writer.line("case \(SwiftNames.escaped(one.name))(\(one.type.text(in: union.path)))")
             }
@@ -265,9 +264,8 @@ struct SwiftWriter {
         line("    switch try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .discriminator) {")
         for one in union.cases {
             guard let value = one.value else { continue }
-            line(
-                "    case \(Self.literal(value)): .\(one.name)(try container.decode(\(one.type.text(in: union.path)).self))"
-            )
+            let type = one.type.text(in: union.path)
+            line("    case \(Self.literal(value)): .\(one.name)(try container.decode(\(type).self))")
         }
         line("    default: .\(union.unknown)(try container.decode(JSONValue.self))")
         line("    }")
@@ -283,8 +281,8 @@ struct SwiftWriter {
         }
         line("} else {")
         line(
-            "    throw DecodingError.dataCorruptedError(in: container, debugDescription: \"None of the alternatives fits.\")"
-        )
+            "    throw DecodingError.dataCorruptedError("
+                + "in: container, debugDescription: \"None of the alternatives fits.\")")
         line("}")
     }
 
@@ -312,9 +310,8 @@ struct SwiftWriter {
                 path.append("\\(\(SwiftNames.escaped(parameter)))")
             }
             let list = parameters.map { "\(SwiftNames.escaped($0)): String" }.joined(separator: ", ")
-            writer.line(
-                "\(writer.access)static func \(name)(\(list)) -> Self { Self(path: \"\(path.joined(separator: "/"))\"\(id)) }"
-            )
+            let place = path.joined(separator: "/")
+            writer.line("\(writer.access)static func \(name)(\(list)) -> Self { Self(path: \"\(place)\"\(id)) }")
         }
     }
 }

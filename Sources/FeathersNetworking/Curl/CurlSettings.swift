@@ -8,6 +8,26 @@
         let proxy: NetworkProxy
         let connectTimeout: Duration
         let maximumConnectionsPerHost: Int
+
+        /// Configures a new handle.
+        func apply(to easy: UnsafeMutableRawPointer) {
+            ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+            ccurl_set_long(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
+            ccurl_set_long(easy, CURLOPT_PATH_AS_IS, 1)
+            ccurl_set_long(easy, CURLOPT_TCP_NODELAY, 1)
+            ccurl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
+            ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
+            ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+            // HTTP/2 is used if TLS negotiates it (see `CurlTransfer.begin`). A build without HTTP/2 rejects the option
+            // and stays with 1.1. (CURLOPT_PIPEWAIT would save connections, but would make a second request to an
+            // HTTP/1.1 server wait for the first response.)
+            // Allows name resolution to be abandoned without waiting for the resolver (see `CurlMulti.lingers`).
+            ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
+            ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeout.milliseconds))
+            ccurl_set_string(easy, CURLOPT_ACCEPT_ENCODING, "")
+            tls.apply(to: easy)
+            proxy.apply(to: easy)
+        }
     }
 
     extension TLSConfiguration {

@@ -48,7 +48,9 @@
             self.easy = easy
             detail = .allocate(capacity: Int(CURL_ERROR_SIZE))
             detail[0] = 0
-            configure(settings)
+            ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, detail)
+            ccurl_set_pointer(easy, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+            settings.apply(to: easy)
             installCallbacks()
         }
 
@@ -57,27 +59,6 @@
             curl_easy_cleanup(easy)
             // libcurl writes to this buffer until the handle is freed.
             detail.deallocate()
-        }
-
-        private func configure(_ settings: CurlSettings) {
-            ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, detail)
-            ccurl_set_pointer(easy, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
-            ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-            ccurl_set_long(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
-            ccurl_set_long(easy, CURLOPT_PATH_AS_IS, 1)
-            ccurl_set_long(easy, CURLOPT_TCP_NODELAY, 1)
-            ccurl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
-            ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
-            ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            // HTTP/2 is used if TLS negotiates it (see `begin`). A build without HTTP/2 rejects the option and stays
-            // with 1.1. (CURLOPT_PIPEWAIT would save connections, but would make a second request to an HTTP/1.1 server
-            // wait for the first response.) Allows name resolution to be abandoned without waiting for the resolver
-            // (see `CurlMulti.lingers`).
-            ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
-            ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(settings.connectTimeout.milliseconds))
-            ccurl_set_string(easy, CURLOPT_ACCEPT_ENCODING, "")
-            settings.tls.apply(to: easy)
-            settings.proxy.apply(to: easy)
         }
 
         /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if the body's files cannot be read. In that case, nothing

@@ -115,7 +115,8 @@ final class URLSessionExchange: Sendable {
                 fail(
                     HTTPClientError(
                         .responseTooLarge,
-                        "The reader is slower than the server: more than 16 MiB are unread. On Linux, URLSession cannot slow the server down; use CurlHTTPClient",
+                        "The reader is slower than the server: more than 16 MiB are unread. "
+                            + "On Linux, URLSession cannot slow the server down; use CurlHTTPClient",
                         host: request.url.host()))
             }
         #else

@@ -92,8 +92,8 @@ extension FeathersApp {
     ) async throws -> EndpointResponse<Response> {
         guard let transport = transport ?? self.transport?.component(RESTTransport.self) ?? endpointTransport else {
             throw FeathersError.refused(
-                "The endpoint requires a REST transport, and the app has none: set 'endpointTransport', or pass one as 'over:'"
-            )
+                "The endpoint requires a REST transport, and the app has none: "
+                    + "set 'endpointTransport', or pass one as 'over:'")
         }
         let codec = params.coding ?? endpoint.coding ?? coding
         var params = endpoint.params(with: params)

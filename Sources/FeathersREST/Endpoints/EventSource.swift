@@ -212,8 +212,8 @@ final class EventSourceReader: Sendable {
     private func open() async throws -> Bool {
         guard let transport = transport ?? app.transport?.component(RESTTransport.self) ?? app.endpointTransport else {
             throw FeathersError.refused(
-                "The event source requires a REST transport, and the app has none: set 'endpointTransport', or pass one as 'over:'"
-            )
+                "The event source requires a REST transport, and the app has none: "
+                    + "set 'endpointTransport', or pass one as 'over:'")
         }
         var fields = headers
         fields["Accept"] = "text/event-stream"

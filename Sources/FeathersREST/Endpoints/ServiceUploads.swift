@@ -82,8 +82,8 @@ extension Service {
         }
         guard transport.component(RESTTransport.self) != nil else {
             throw FeathersError.refused(
-                "Uploads to service '\(path)' go over HTTP, and its transport neither is nor contains REST: use '.mixed(realTime:rest:)'"
-            )
+                "Uploads to service '\(path)' go over HTTP, and its transport neither is nor contains REST: "
+                    + "use '.mixed(realTime:rest:)'")
         }
         var request = try addressedRequest(method, id: id, data: nil, query: query, params: params)
         request.params.upload = Upload(body: body, codec: codec(for: params), progress: progress)

@@ -147,10 +147,11 @@ extension EventStreamClient {
                 let isVersion5 = error.data?["url"] != nil || error.message == "Page not found"
                 error.hint =
                     isVersion5
-                    ? "\(place) is a FeathersJS 5 server, which sends events over Socket.IO: use '.socketIO(url)' or '.mixed(realTime:rest:)'"
+                    ? "\(place) is a FeathersJS 5 server, which sends events over Socket.IO: "
+                        + "use '.socketIO(url)' or '.mixed(realTime:rest:)'"
                     : """
-                    the server has no event stream at \(place): set 'path' to that of its 'SseService'. If it is a FeathersJS 5 server, use \
-                    '.socketIO(url)' or '.mixed(realTime:rest:)'
+                    the server has no event stream at \(place): set 'path' to that of its 'SseService'. If it is a \
+                    FeathersJS 5 server, use '.socketIO(url)' or '.mixed(realTime:rest:)'
                     """
             default: error.hint = "from \(place)"
             }
@@ -163,8 +164,9 @@ extension EventStreamClient {
         guard head.isEventStream else {
             let type = head.headers["Content-Type"] ?? "nothing"
             let message = """
-                The server responded with \(type.prefix(80)) instead of an event stream at \(place): set 'path' to that of its 'SseService'. If it \
-                is a FeathersJS 5 server, use '.socketIO(url)' or '.mixed(realTime:rest:)'
+                The server responded with \(type.prefix(80)) instead of an event stream at \(place): set 'path' to \
+                that of its 'SseService'. If it is a FeathersJS 5 server, use '.socketIO(url)' or \
+                '.mixed(realTime:rest:)'
                 """
             throw Refusal(end: StreamEnd(.refused(message), "", error: FeathersError(.badGateway, message)))
         }

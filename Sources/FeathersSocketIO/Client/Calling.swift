@@ -298,8 +298,8 @@ extension FeathersError {
     /// The error of a call for which no connection has been started.
     static var notStarted: FeathersError {
         notConnected(
-            "The app's connection was not started: make calls in 'withFeathersApp(app) { … }', or call 'try await app.connect()' first"
-        )
+            "The app's connection was not started: make calls in 'withFeathersApp(app) { … }', "
+                + "or call 'try await app.connect()' first")
     }
 
     /// The error of a call that was sent, but had no response by its deadline.

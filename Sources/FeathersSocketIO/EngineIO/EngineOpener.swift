@@ -89,8 +89,8 @@ struct EngineAddress: Sendable {
         else {
             throw FeathersError.refused(
                 """
-                The URL of a Socket.IO server must be an http, https, ws, or wss URL with a host, such as 'http://localhost:3030', not \
-                '\(url.withoutCredentials)'
+                The URL of a Socket.IO server must be an http, https, ws, or wss URL with a host, such as \
+                'http://localhost:3030', not '\(url.withoutCredentials)'
                 """)
         }
         let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host

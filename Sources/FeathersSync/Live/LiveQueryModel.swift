@@ -5,7 +5,8 @@ public import Observation
 ///
 /// ```swift
 /// // `Message` is `Identifiable`.
-/// @State private var messages = LiveQueryModel(app.service("messages", of: Message.self).live(.sorted(by: "createdAt")))
+/// @State private var messages = LiveQueryModel(
+///     app.service("messages", of: Message.self).live(.sorted(by: "createdAt")))
 /// var body: some View {
 ///     List(messages.records) { Text($0.text) }
 ///         .task { await messages.run() }

@@ -72,8 +72,8 @@ struct LiveWindow: Sendable {
             guard let key = plan.key(of: record) else {
                 throw FeathersError(
                     .generalError,
-                    "A live query needs records with an id: pass the name of the property if it is not 'id', such as '_id' for MongoDB"
-                )
+                    "A live query needs records with an id: pass the name of the property if it is not 'id', "
+                        + "such as '_id' for MongoDB")
             }
             let row: LiveRow
             if let known = table[key], known.record == record {

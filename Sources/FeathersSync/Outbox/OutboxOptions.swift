@@ -94,8 +94,8 @@ extension FeathersError {
         FeathersError(
             .badRequest,
             """
-            The server recognizes some repeated writes by a header field alone, which a connection does not send: add '.query(…)' to 'keyPlaces', \
-            leave out '.header()', or use a mixed transport
+            The server recognizes some repeated writes by a header field alone, which a connection does not send: add \
+            '.query(…)' to 'keyPlaces', leave out '.header()', or use a mixed transport
             """,
             execution: .neverSent)
     }

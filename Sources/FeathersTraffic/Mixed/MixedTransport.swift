@@ -107,8 +107,9 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
         // Runs once the connection is prepared. A server that requires a sign-in sends no events before that, so that
         // events since an earlier read over REST were missed.
         realTime.use(
-            connectionSetup: ConnectionSetup(accompany: { [reads] _ in if reads.take() { sink.receiveGap(.reconnected) }
-                }))
+            connectionSetup: ConnectionSetup(accompany: { [reads] _ in
+                if reads.take() { sink.receiveGap(.reconnected) }
+            }))
     }
 
     public func use(connectionSetup setup: ConnectionSetup) { realTime.use(connectionSetup: setup) }

@@ -16,7 +16,10 @@ extension History {
         let mayOverlap: Bool
 
         var description: String {
-            "\(path)\(id.map { " \($0)" } ?? "")\(query.isEmpty ? "" : " \((try? JSONValue.object(query.json).serialized()).map { String(decoding: $0, as: UTF8.self) } ?? "")") \(policy?.rawValue ?? "")"
+            let json = try? JSONValue.object(query.json).serialized()
+            let record = id.map { " \($0)" } ?? ""
+            let condition = query.isEmpty ? "" : " \(json.map { String(decoding: $0, as: UTF8.self) } ?? "")"
+            return "\(path)\(record)\(condition) \(policy?.rawValue ?? "")"
         }
     }
 

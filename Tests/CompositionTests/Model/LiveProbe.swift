@@ -42,8 +42,8 @@ final class LiveProbe: Sendable {
                         (state.records, state.hasResult) = (records, state.hasResult || snapshot.source == .server)
                         if !told.isSubset(of: allowed.union(["nobody"])) {
                             state.violations.append(
-                                "live query of \(path) showed what \(told.sorted()) were told, with \(allowed.sorted()) signed in"
-                            )
+                                "live query of \(path) showed what \(told.sorted()) were told, "
+                                    + "with \(allowed.sorted()) signed in")
                         }
                     }
                 }

@@ -22,7 +22,7 @@ struct BackendExpiryTests {
     }
 
     @Test(
-        "No call fails, no event is lost and one refresh is made when the token ends under 50 callers and 3 subscriptions",
+        "No call fails, no event is lost and one refresh is made when the token of 50 callers and 3 subscriptions ends",
         arguments: Route.allCases)
     func scenario(route: Route) async throws {
         let account = try await BackendAccount(lifetime: 2, refreshTokens: true, on: Self.backend)

@@ -179,9 +179,7 @@ struct ConnectionAuthenticationTests {
         #expect(await connections.reconnects(after: .transportClose) == false)
     }
 
-    @Test(
-        "Headers carry the token where asked to; refused with it, the next attempt goes without, and a second refusal is final"
-    )
+    @Test("Headers carry the token on request; the attempt after a refusal goes without, and a second refusal is final")
     func handshake() async throws {
         let connections = SampleConnections(SampleServer())
         try await storage.store("stored", for: "feathers-jwt")

@@ -22,7 +22,10 @@ struct CacheKeyTests {
         }
         #expect(
             key?.text
-                == #"[["n","ada","work"],"get","users/:userId/messages",1,{"userId":"7"},{"a":1},{"accept-language":"\#(SHA256.hex("de".utf8))"}]"#
+                == #"""
+                [["n","ada","work"],"get","users/:userId/messages",1,{"userId":"7"},{"a":1},\#
+                {"accept-language":"\#(SHA256.hex("de".utf8))"}]
+                """#
         )
         #expect(key?.group == "g")
     }

@@ -18,7 +18,7 @@ struct ProcessSignalTests {
     }
 
     @Test(
-        "An app runs until a signal, and shuts down in order: the call in flight finishes, unless another signal ends the process",
+        "An app runs until a signal, then ends in order: a call in flight finishes unless another signal ends the app",
         .timeLimit(.minutes(10)))
     func run() async throws {
         let clock = ManualClock()

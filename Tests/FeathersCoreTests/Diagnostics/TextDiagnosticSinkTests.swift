@@ -20,7 +20,9 @@ struct TextDiagnosticSinkTests {
             callID: 17, time: Date(timeIntervalSince1970: 1_704_164_645.678))
         #expect(
             lines([event]) == [
-                #"2024-01-02T03:04:05.678Z warning cache miss key=k duration=12 ms fresh=false n=3 query={"a":1} call=17"#
+                #"""
+                2024-01-02T03:04:05.678Z warning cache miss key=k duration=12 ms fresh=false n=3 query={"a":1} call=17
+                """#
             ])
     }
 

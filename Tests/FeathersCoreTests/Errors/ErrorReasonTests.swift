@@ -49,7 +49,8 @@ struct ErrorReasonTests {
         let messages = FeathersApp(transport: transport).service("messages", of: Message.self)
         let error = try await failure { _ = try await messages.find() }
         let message =
-            "Record at index 1 (id 500) of the result of 'find' on service 'messages' cannot be decoded as Message: 'text' is missing"
+            "Record at index 1 (id 500) of the result of 'find' on service 'messages' "
+            + "cannot be decoded as Message: 'text' is missing"
         #expect(error.message.hasPrefix(message))
         let page = try await failure { for try await _ in messages.pages() {} }
         #expect(page.message == error.message)

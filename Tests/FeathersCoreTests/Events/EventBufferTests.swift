@@ -57,9 +57,7 @@ struct EventBufferTests {
         #expect(buffer.droppedCount == 1)
     }
 
-    @Test(
-        "gives up the oldest where events have more than 16 MiB together, counts them, and keeps the newest however large it is"
-    )
+    @Test("drops and counts the oldest events beyond 16 MiB in total, and keeps the newest one however large it is")
     func bytes() {
         let mebibyte = 1 << 20
         var buffer = Buffer(limit: 1024)

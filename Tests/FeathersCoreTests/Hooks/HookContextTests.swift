@@ -70,9 +70,9 @@ struct HookContextTests {
                 after: [{ _ in throw FeathersError(.conflict, "late") }],
                 error: [
                     { context in
-                        trace.add(
-                            "\(context.type) \(context.original?.type.rawValue ?? "-") \(context.original?.result?["id"] ?? .null)"
-                        )
+                        let original = context.original
+                        let id: JSONValue = original?.result?["id"] ?? .null
+                        trace.add("\(context.type) \(original?.type.rawValue ?? "-") \(id)")
                         trace.add("\(context.error as? FeathersError == nil) \(context.result == nil)")
                     }
                 ]))

@@ -74,7 +74,8 @@ struct HookOrderTests {
         Case(
             testDescription: "an error hook throws another error, which the outer ones hear",
             actions: ["svc.error.m": { _ in throw FeathersError(.conflict, "worse") }], methodFails: true,
-            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"], failure: "worse"),
+            order: wayIn + ["METHOD", "svc.error.m", "svc.error.all", "app.error.m", "app.error.all"],
+            failure: "worse"),
         Case(
             testDescription: "an error hook replaces the error",
             actions: ["svc.error.all": { $0.error = FeathersError(.conflict, "replaced") }], methodFails: true,

@@ -16,7 +16,9 @@ struct QueryMatcherRefusalTests {
         Refusal(query: ["a": ["b": ["$no": 1]]], message: "Invalid query parameter $no", data: ["$no": 1]),
         Refusal(query: ["$or": [["a": ["$no": 1]]]], message: "Invalid query parameter $no", data: ["$no": 1]),
         Refusal(
-            query: ["$or": [["$and": [["a": 1]]]]], message: "Invalid query parameter $and", data: ["$and": [["a": 1]]]),
+            query: ["$or": [["$and": [["a": 1]]]]],
+            message: "Invalid query parameter $and",
+            data: ["$and": [["a": 1]]]),
         Refusal(query: ["$populate": "user"], message: "Invalid filter value $populate"),
         Refusal(query: ["$or": []], message: "$or must be a nonempty array", data: ["$or": []]),
         Refusal(query: ["$and": ["a": 1]], message: "$and must be a nonempty array", data: ["$and": ["a": 1]]),

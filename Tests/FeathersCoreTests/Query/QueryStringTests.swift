@@ -68,7 +68,8 @@ struct QueryStringTests {
         Refusal(query: ["$or": [["a": 1], [:]]], words: ["'$or[1]'", "empty object"]),
         Refusal(query: ["a": ["$sort": [:]]], words: ["'a.$sort'", "empty object"]),
         Refusal(
-            query: .where("n", .isIn(0...1000)), words: ["'n.$in'", "1001", "1000", "brackets", "socket", "arrayLimit"]),
+            query: .where("n", .isIn(0...1000)),
+            words: ["'n.$in'", "1001", "1000", "brackets", "socket", "arrayLimit"]),
         Refusal(query: .where("n", .isIn(0..<21)), options: .init(arrayLimit: 20), words: ["'n.$in'", "21", "20"]),
         Refusal(
             query: ["a": ["b": ["c": ["d": ["e": ["f": ["g": 1]]]]]]], words: ["'a.b.c.d.e.f.g'", "5", "depthLimit"]),

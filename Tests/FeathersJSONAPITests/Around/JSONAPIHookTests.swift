@@ -45,7 +45,7 @@ struct JSONAPIHookTests {
     }
 
     @Test(
-        "error hooks hear the server's error objects and may answer in its place; a before hook may answer without a request"
+        "error hooks get the server's error objects and may answer instead; a before hook may answer without a request"
     )
     func answers() async throws {
         let server = try SeamServer(.init(#"{"errors": [{"code": "gone"}]}"#, status: 410))

@@ -53,7 +53,8 @@ struct ModelDecodingTests {
         let document = try JSONAPIDocument(
             text: #"""
                 {"data": {"type": "posts", "id": "1", "relationships": {
-                    "comments": {"data": [{"type": "comments", "id": "7"}]}, "pinned": {"data": {"type": "comments", "id": "8"}}}}}
+                    "comments": {"data": [{"type": "comments", "id": "7"}]},
+                    "pinned": {"data": {"type": "comments", "id": "8"}}}}}
                 """#)
         let post = try codec.decode(Post.self, from: document)
         #expect(post.comments == [PlainComment(id: "7")])
@@ -65,8 +66,10 @@ struct ModelDecodingTests {
         let document = try JSONAPIDocument(
             text: #"""
                 {"data": [
-                  {"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": {"type": "people", "id": "9"}}}},
-                  {"type": "articles", "id": "2", "attributes": {"title": "B"}, "relationships": {"author": {"data": {"type": "people", "id": "9"}}}}],
+                  {"type": "articles", "id": "1", "attributes": {"title": "A"},
+                    "relationships": {"author": {"data": {"type": "people", "id": "9"}}}},
+                  {"type": "articles", "id": "2", "attributes": {"title": "B"},
+                    "relationships": {"author": {"data": {"type": "people", "id": "9"}}}}],
                  "included": [{"type": "people", "id": "9", "attributes": {"name": "Dan"}, "relationships": {
                     "articles": {"data": [{"type": "articles", "id": "1"}, {"type": "articles", "id": "2"}]}}}]}
                 """#)
@@ -87,7 +90,8 @@ struct ModelDecodingTests {
                 {"data": {"type": "likes", "id": "17", "relationships": {
                     "subject": {"data": {"type": "people", "id": "9"}},
                     "others": {"data": [{"type": "articles", "id": "1"}, {"type": "planets", "id": "4"}]}}},
-                 "included": [{"type": "people", "id": "9", "attributes": {"name": "Dan"}}, {"type": "planets", "id": "4"},
+                 "included": [
+                    {"type": "people", "id": "9", "attributes": {"name": "Dan"}}, {"type": "planets", "id": "4"},
                     {"type": "articles", "id": "1", "attributes": {"title": "A"}}]}
                 """#)
         let like = try codec.decode(Like.self, from: document)
@@ -141,13 +145,18 @@ struct ModelDecodingTests {
             (#"{"data": []}"#, "/data"),
             (#"{"meta": {}}"#, "/data"),
             (
-                #"{"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": []}}}}"#,
+                #"""
+                {"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}, \#
+                "relationships": {"author": {"data": []}}}}
+                """#,
                 "/data/relationships/author"
             ),
             (
                 #"""
-                {"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": {"type": "people", "id": "2"}}}},
-                 "included": [{"type": "people", "id": "1"}, {"type": "people", "id": "2", "attributes": {"name": null}}]}
+                {"data": {"type": "articles", "id": "1", "attributes": {"title": "A"},
+                    "relationships": {"author": {"data": {"type": "people", "id": "2"}}}},
+                 "included": [
+                    {"type": "people", "id": "1"}, {"type": "people", "id": "2", "attributes": {"name": null}}]}
                 """#, "/included/1/attributes/name"
             ),
         ])

@@ -76,20 +76,24 @@ extension JSONAPIDocument {
     static func example() throws -> JSONAPIDocument {
         try JSONAPIDocument(
             text: """
-                {"data": [{"type": "articles", "id": "1", "attributes": {"title": "JSON:API paints my bikeshed!", "createdAt": "2015-05-22T14:56:29.000Z"},
+                {"data": [{"type": "articles", "id": "1",
+                    "attributes": {"title": "JSON:API paints my bikeshed!", "createdAt": "2015-05-22T14:56:29.000Z"},
                     "relationships": {
-                        "author": {"links": {"self": "/articles/1/relationships/author"}, "data": {"type": "people", "id": "9"}},
-                        "comments": {"data": [{"type": "comments", "id": "5"}, {"type": "comments", "id": "12"}], "meta": {"count": 2}}},
+                        "author": {"links": {"self": "/articles/1/relationships/author"},
+                            "data": {"type": "people", "id": "9"}},
+                        "comments": {"data": [{"type": "comments", "id": "5"}, {"type": "comments", "id": "12"}],
+                            "meta": {"count": 2}}},
                     "links": {"self": "http://example.com/articles/1"}, "meta": {"revision": 3}}],
                  "included": [
                     {"type": "people", "id": "9", "attributes": {"name": "Dan"},
-                        "relationships": {"articles": {"data": [{"type": "articles", "id": "1"}, {"type": "articles", "id": "2"}]}}},
+                        "relationships": {"articles": {"data": [
+                            {"type": "articles", "id": "1"}, {"type": "articles", "id": "2"}]}}},
                     {"type": "comments", "id": "5", "attributes": {"body": "First!"},
                         "relationships": {"author": {"data": {"type": "people", "id": "2"}}}},
                     {"type": "comments", "id": "12", "attributes": {"body": "I like XML better"},
                         "relationships": {"author": {"data": {"type": "people", "id": "9"}}}}],
-                 "links": {"self": "http://example.com/articles", "next": "/articles?page[offset]=2", "prev": null}, "meta": {"total": 30},
-                 "jsonapi": {"version": "1.1"}}
+                 "links": {"self": "http://example.com/articles", "next": "/articles?page[offset]=2", "prev": null},
+                 "meta": {"total": 30}, "jsonapi": {"version": "1.1"}}
                 """)
     }
 }

@@ -16,11 +16,17 @@ struct ViolationTests {
             (#"{"data": [{"type": 1, "id": 2}]}"#, ["/data/0/type", "/data/0/id"]),
             (#"{"data": {"type": "a", "id": "1", "foo": 1, "attributes": []}}"#, ["/data/foo", "/data/attributes"]),
             (
-                #"{"data": {"type": "a", "id": "1", "attributes": {"id": 1, "type": 2, "a+b": 3, "-x": 4, "@y": 5, "ü": 6, "a b": 7}}}"#,
+                #"""
+                {"data": {"type": "a", "id": "1", "attributes": {"id": 1, "type": 2, "a+b": 3, "-x": 4, "@y": 5, \#
+                "ü": 6, "a b": 7}}}
+                """#,
                 ["/data/attributes/id", "/data/attributes/type", "/data/attributes/a+b", "/data/attributes/-x"]
             ),
             (
-                #"{"data": {"type": "a", "id": "1", "attributes": {"x": 1}, "relationships": {"x": {}, "y": {"data": [1, {"type": "b"}]}, "z": 5}}}"#,
+                #"""
+                {"data": {"type": "a", "id": "1", "attributes": {"x": 1}, \#
+                "relationships": {"x": {}, "y": {"data": [1, {"type": "b"}]}, "z": 5}}}
+                """#,
                 [
                     "/data/relationships/x", "/data/relationships/x", "/data/relationships/y/data/0",
                     "/data/relationships/y/data/1/id",
@@ -37,7 +43,9 @@ struct ViolationTests {
                 ["/errors/0", "/errors/1", "/errors/2/status", "/errors/2/links/self", "/errors/2/source/pointer"]
             ),
             (
-                #"{"data": {"type": "a", "id": "1"}, "included": [{"type": "a", "id": "1"}, {"type": "b", "id": "2"}]}"#,
+                #"""
+                {"data": {"type": "a", "id": "1"}, "included": [{"type": "a", "id": "1"}, {"type": "b", "id": "2"}]}
+                """#,
                 ["/included/0", "/included/1"]
             ),
             (
@@ -49,7 +57,10 @@ struct ViolationTests {
                 ["/jsonapi/profile/1", "/jsonapi/profile/2"]
             ),
             (
-                #"{"data": {"type": "a", "id": "1", "relationships": {"x": {"data": {"type": "b", "id": "2", "meta": 1}}}}}"#,
+                #"""
+                {"data": {"type": "a", "id": "1", \#
+                "relationships": {"x": {"data": {"type": "b", "id": "2", "meta": 1}}}}}
+                """#,
                 ["/data/relationships/x/data/meta"]
             ),
         ])
@@ -79,7 +90,10 @@ struct ViolationTests {
                 ["/atomic:operations/0/ref/relationship", "/atomic:operations/0/ref/lid"]
             ),
             (
-                #"[{"op": "add", "data": {"type": "a", "attributes": {"a+b": 1}}}, {"op": "update", "data": {"type": "a"}}]"#,
+                #"""
+                [{"op": "add", "data": {"type": "a", "attributes": {"a+b": 1}}}, \#
+                {"op": "update", "data": {"type": "a"}}]
+                """#,
                 ["/atomic:operations/0/data/attributes/a+b", "/atomic:operations/1/data/id"]
             ),
             (
@@ -89,7 +103,8 @@ struct ViolationTests {
             (
                 #"""
                 [{"op": "add", "data": {"type": "a", "lid": "x"}}, {"op": "update", "data": {"type": "a", "lid": "x"}},
-                 {"op": "update", "href": "/a/1/relationships/b", "data": null}, {"op": "remove", "ref": {"type": "a", "lid": "x"}, "@x": 1}]
+                 {"op": "update", "href": "/a/1/relationships/b", "data": null},
+                {"op": "remove", "ref": {"type": "a", "lid": "x"}, "@x": 1}]
                 """#, []
             ),
         ])

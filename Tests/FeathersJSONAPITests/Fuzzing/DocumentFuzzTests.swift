@@ -16,9 +16,10 @@ struct DocumentFuzzTests {
         }
         if Environment.count != nil {
             print(
-                "\(outcome.total) documents: \(outcome.unreadable) unreadable, \(outcome.decoded) models, \(outcome.misfits) misfits;",
-                "\(outcome.valid) keep to the specification; \(outcome.places) errors with their places, \(outcome.findings.count) findings"
-            )
+                "\(outcome.total) documents: \(outcome.unreadable) unreadable,",
+                "\(outcome.decoded) models, \(outcome.misfits) misfits;",
+                "\(outcome.valid) keep to the specification;",
+                "\(outcome.places) errors with their places, \(outcome.findings.count) findings")
         }
         #expect(outcome.findings == [])
         // All ways of ending were seen often, or the documents are not worth their name.

@@ -46,8 +46,10 @@ struct JSONAPIQueryTests {
         .fields(["zipCode"], of: "homeTowns")
         #expect(
             try await line(query, keys: .dasherized)
-                == "include=best-friend.home-town&fields%5Bposts%5D=first-name&sort=created-at&fields%5BhomeTowns%5D=zip-code&filter%5Blast-name%5D=x"
-        )
+                == """
+                include=best-friend.home-town&fields%5Bposts%5D=first-name&sort=created-at\
+                &fields%5BhomeTowns%5D=zip-code&filter%5Blast-name%5D=x
+                """)
     }
 
     @Test("use the strategies the server needs")
@@ -55,8 +57,10 @@ struct JSONAPIQueryTests {
         let query = Query.where("age", .greaterThan(18)).where("age", .lessThan(30)).where("name", "x").limit(5).skip(3)
         #expect(
             try await line(query, JSONAPIOptions(filters: .operators, pages: .offset))
-                == "page%5Boffset%5D=3&page%5Blimit%5D=5&filter%5Bage%5D%5Bgt%5D=18&filter%5Bage%5D%5Blt%5D=30&filter%5Bname%5D=x"
-        )
+                == """
+                page%5Boffset%5D=3&page%5Blimit%5D=5&filter%5Bage%5D%5Bgt%5D=18&filter%5Bage%5D%5Blt%5D=30\
+                &filter%5Bname%5D=x
+                """)
         #expect(
             try await line(.limit(5).page("after", "abc"), JSONAPIOptions(pages: .cursor))
                 == "page%5Bsize%5D=5&page%5Bafter%5D=abc")

@@ -20,7 +20,8 @@ struct AtomicTests {
         let server = try SeamServer(
             .init(
                 #"""
-                {"atomic:results": [{"data": {"type": "articles", "id": "1", "attributes": {"title": "T"}}}, {}, {"data": null}, {}]}
+                {"atomic:results": [
+                    {"data": {"type": "articles", "id": "1", "attributes": {"title": "T"}}}, {}, {"data": null}, {}]}
                 """#), options: options)
         var batch = JSONAPIBatch()
         try batch.add(
@@ -90,7 +91,8 @@ struct AtomicTests {
     func errors() async throws {
         let server = try SeamServer(
             .init(
-                #"{"errors": [{"source": {"pointer": "/atomic:operations/1/data/attributes/name"}}, {}]}"#, status: 422),
+                #"{"errors": [{"source": {"pointer": "/atomic:operations/1/data/attributes/name"}}, {}]}"#,
+                status: 422),
             options: options
         )
         var batch = JSONAPIBatch()

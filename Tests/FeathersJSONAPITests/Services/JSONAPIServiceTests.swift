@@ -121,7 +121,10 @@ struct JSONAPIServiceTests {
         }
         let server = try SeamServer(
             .init(
-                #"{"data": {"type": "entries", "id": "1", "attributes": {"avatar-url": "a"}, "relationships": {"best-friend": {"data": null}}}}"#
+                #"""
+                {"data": {"type": "entries", "id": "1", "attributes": {"avatar-url": "a"}, \#
+                "relationships": {"best-friend": {"data": null}}}}
+                """#
             ),
             codec: JSONAPICodec(keys: .dasherized))
         let entry = try await server.app.jsonAPI(Entry.self).create(Entry(avatarURL: "a", bestFriend: ToOne(id: "2")))

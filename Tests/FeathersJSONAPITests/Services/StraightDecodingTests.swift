@@ -34,7 +34,8 @@ struct StraightDecodingTests {
                 return try await call(server.app.jsonAPI(model, at: "articles"))
             } catch let error as FeathersError {
                 return
-                    "\(error.code) \(error.message) \(error.jsonAPIErrors) \(error.data as Any) cause: \(error.cause as Any)"
+                    "\(error.code) \(error.message) \(error.jsonAPIErrors) \(error.data as Any) "
+                    + "cause: \(error.cause as Any)"
             } catch {
                 return "\(error)"
             }
@@ -43,7 +44,8 @@ struct StraightDecodingTests {
     }
 
     @Sendable private static func described(_ page: JSONAPIPage<some JSONAPIModel>) -> String {
-        "\(page.data) \(page.total as Any) \(page.links) \(page.meta as Any) \(page.cursors) \(page.hasNext) \(page.hasPrevious)"
+        "\(page.data) \(page.total as Any) \(page.links) \(page.meta as Any) \(page.cursors) \(page.hasNext) "
+            + "\(page.hasPrevious)"
     }
 
     private static let queries: [Query<JSONValue>] = [
@@ -54,8 +56,17 @@ struct StraightDecodingTests {
     private static let lists = [
         // Without linkage, with links alone, with null, empty; ids as integers; a local id; a cursor; members of
         // extensions and at-members.
-        #"{"data": [{"type": "articles", "id": 1, "attributes": {"title": "A", "@context": 1}, "meta": {"page": {"cursor": "c1"}}}], "meta": {"page": {"total": 4}}, "links": {"next": "/articles?page=2", "prev": null}, "jsonapi": {"version": "1.1"}}"#,
-        #"{"data": [{"type": "articles", "lid": "x", "attributes": {"title": "A"}, "ext:a": 1, "relationships": { "author": {"links": {"related": "/a"}, "meta": {"a": 1}}, "comments": {"data": []}}}, {"type": "articles", "id": "2", "attributes": {"title": "\u00e9", "createdAt": null}, "relationships": {"author": {"data": null}}}], "meta": {"total": 2}}"#,
+        #"""
+        {"data": [{"type": "articles", "id": 1, "attributes": {"title": "A", "@context": 1}, \#
+        "meta": {"page": {"cursor": "c1"}}}], "meta": {"page": {"total": 4}}, \#
+        "links": {"next": "/articles?page=2", "prev": null}, "jsonapi": {"version": "1.1"}}
+        """#,
+        #"""
+        {"data": [{"type": "articles", "lid": "x", "attributes": {"title": "A"}, "ext:a": 1, \#
+        "relationships": { "author": {"links": {"related": "/a"}, "meta": {"a": 1}}, "comments": {"data": []}}}, \#
+        {"type": "articles", "id": "2", "attributes": {"title": "\u00e9", "createdAt": null}, \#
+        "relationships": {"author": {"data": null}}}], "meta": {"total": 2}}
+        """#,
         #"{"data": [], "meta": {"total": 0}}"#,
         // With a repeated key.
         #"{"data": [{"type": "articles", "id": "0", "id": "1", "attributes": {"title": "A"}}]}"#,
@@ -65,8 +76,15 @@ struct StraightDecodingTests {
         #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": 1}}]}"#,
         #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A", "createdAt": "yesterday"}}]}"#,
         #"{"data": [{"type": "people", "id": "1", "attributes": {"title": "A"}}]}"#,
-        #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": []}}}]}"#,
-        #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": {"type": "people", "id": "7"}}}}], "included": [{"type": "people", "id": "7", "attributes": {"name": 7}}]}"#,
+        #"""
+        {"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}, \#
+        "relationships": {"author": {"data": []}}}]}
+        """#,
+        #"""
+        {"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}, \#
+        "relationships": {"author": {"data": {"type": "people", "id": "7"}}}}], \#
+        "included": [{"type": "people", "id": "7", "attributes": {"name": 7}}]}
+        """#,
         #"{"data": [{"type": "articles"}, {"id": "2"}]}"#,
         #"{"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}}}"#,
         #"{"data": "x"}"#, #"{"data": null}"#, #"{"meta": {}}"#, "[", "{}",
@@ -90,7 +108,11 @@ struct StraightDecodingTests {
         arguments: [200, 201, 202, 204, 304, 404, 422])
     func one(status: Int) async throws {
         for body in [
-            #"{"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": {"type": "people", "id": "7"}}}}, "included": [{"type": "people", "id": "7", "attributes": {"name": "N"}}], "meta": {"a": 1}}"#,
+            #"""
+            {"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}, \#
+            "relationships": {"author": {"data": {"type": "people", "id": "7"}}}}, \#
+            "included": [{"type": "people", "id": "7", "attributes": {"name": "N"}}], "meta": {"a": 1}}
+            """#,
             #"{"data": {"type": "articles", "id": "1"}}"#, #"{"data": null}"#, #"{"data": []}"#, #"{"meta": {"a": 1}}"#,
             "",
             #"{"errors": [{"status": "422", "detail": "D"}]}"#,
@@ -149,7 +171,10 @@ struct StraightDecodingTests {
             var bestFriend: ToOne<Person> = ToOne()
         }
         let body =
-            #"{"data": {"type": "articles", "id": "1", "attributes": {"created-at": 1000}, "relationships": {"best-friend": {"data": null}}}}"#
+            #"""
+            {"data": {"type": "articles", "id": "1", "attributes": {"created-at": 1000}, \#
+            "relationships": {"best-friend": {"data": null}}}}
+            """#
         let codec = JSONAPICodec(coding: CodingOptions(dates: .secondsSince1970))
         let result = try await bothWays(Answer(body), as: Entry.self, codec: JSONAPICodec(keys: .dasherized)) {
             service in
@@ -162,7 +187,11 @@ struct StraightDecodingTests {
     func linkageMeta() async throws {
         let server = try SeamServer(
             .init(
-                #"{"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {"author": {"data": {"type": "people", "id": "7", "meta": {"role": "editor"}}}}}, "included": [{"type": "people", "id": "7", "attributes": {"name": "N"}}]}"#
+                #"""
+                {"data": {"type": "articles", "id": "1", "attributes": {"title": "A"}, \#
+                "relationships": {"author": {"data": {"type": "people", "id": "7", "meta": {"role": "editor"}}}}}, \#
+                "included": [{"type": "people", "id": "7", "attributes": {"name": "N"}}]}
+                """#
             ))
         #expect(try await server.app.jsonAPI(Article.self).get("1").author.identifier?.meta == ["role": "editor"])
     }

@@ -101,7 +101,9 @@ struct JSONAPIAnswerTests {
     @Test("errors keep their status, all their objects and the document's meta")
     func errors() async throws {
         let body = #"""
-            {"errors": [{"status": "422", "title": "Invalid", "detail": "Too short", "source": {"pointer": "/data/attributes/title"}, "x": 1},
+            {"errors": [
+              {"status": "422", "title": "Invalid", "detail": "Too short",
+                "source": {"pointer": "/data/attributes/title"}, "x": 1},
               {"code": "c", "source": {"header": "X-Y"}}], "meta": {"trace": "t"}}
             """#
         let error = try await #require(throws: FeathersError.self) {

@@ -82,8 +82,10 @@ struct JSONAPIRequestTests {
         let server = try SeamServer(
             .init(
                 #"""
-                {"data": {"type": "posts", "id": "1", "attributes": {"title": "T"}, "links": {"self": "/posts/1"}, "meta": {"n": 1}, "relationships": {
-                    "author": {"data": null, "links": {"self": "/x"}}, "tags": {"data": []}, "likes": {"links": {"related": "/l"}}}}}
+                {"data": {"type": "posts", "id": "1", "attributes": {"title": "T"},
+                    "links": {"self": "/posts/1"}, "meta": {"n": 1}, "relationships": {
+                        "author": {"data": null, "links": {"self": "/x"}}, "tags": {"data": []},
+                        "likes": {"links": {"related": "/l"}}}}}
                 """#), .init("", status: 204))
         let posts = server.app.service("posts")
         let record = try await posts.get("1")

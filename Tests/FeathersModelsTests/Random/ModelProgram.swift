@@ -114,7 +114,11 @@ struct ModelProgram {
             let isValid = one["isValid"]?.bool ?? false
             do {
                 let encoded = try types[type]?(value)
-                if !isValid { print("\\(type) takes \\(value)") } else if encoded != value { print("\\(type) makes \\(encoded ?? nil) of \\(value)") }
+                if !isValid {
+                    print("\\(type) takes \\(value)")
+                } else if encoded != value {
+                    print("\\(type) makes \\(encoded ?? nil) of \\(value)")
+                }
             } catch {
                 if isValid { print("\\(type) refuses \\(value): \\(error)") }
             }

@@ -113,7 +113,10 @@ struct HTTPClientFailureTests {
             ("HTTP/1.1 999 X\r\nContent-Length: 3\r\n\r\nabc", 999),
             ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcEXTRA", 200),
             (
-                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
+                """
+                HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n\
+                HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc
+                """,
                 200
             ),
             ("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", 302), ("HTTP/1.0 200 OK\r\n\r\nabc", 200),

@@ -30,7 +30,8 @@ struct WebSocketOpeningTests {
         )
         #expect(
             String(decoding: request.bytes, as: UTF8.self)
-                == "GET /a?b HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: KEY\r\n"
+                == "GET /a?b HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "Sec-WebSocket-Key: KEY\r\n"
                 + "Sec-WebSocket-Version: 13\r\nX-One: 1\r\nAuthorization: t\r\n\r\n"
         )
         let hosted = WebSocketOpeningRequest(target: "/", host: "h", fields: Self.fields([("Host", "other")]))

@@ -121,9 +121,7 @@ struct WebSocketReceiverTests {
         #expect(received.violation == nil)
     }
 
-    @Test(
-        "and offers ASCII texts in one piece to its handler first, which keeps those that it wants, within the allowance"
-    )
+    @Test("and offers ASCII texts in one piece to its handler first, which keeps those it wants, within the allowance")
     func offers() throws {
         let frames = [
             ServerFrame.text("keep"), .text("leave"), .text("ä"), .text("ke", isFinal: false),

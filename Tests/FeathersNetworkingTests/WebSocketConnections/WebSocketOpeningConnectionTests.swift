@@ -8,7 +8,8 @@
     @Suite("Opening a WebSocket", .inTurn, .enabled(if: !TestBackend.isSkipped), .timeLimit(.minutes(10)))
     struct WebSocketOpeningConnectionTests {
         private static let good =
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Accept: {accept}\r\n\r\n"
 
         @Test("sends the request's path, query, headers and credentials")
         func request() async throws {

@@ -90,7 +90,10 @@ struct ModelResultTests {
             (#"{"id":1}"#, "The result of 'get' on service 'messages' cannot be decoded as Message: 'text' is missing"),
             (
                 #"{"id":"1","text":"a"}"#,
-                "The result of 'get' on service 'messages' cannot be decoded as Message: expected Int but found a string at 'id'"
+                """
+                The result of 'get' on service 'messages' cannot be decoded as Message: \
+                expected Int but found a string at 'id'
+                """
             ),
             ("", "Message"),
             ("{", "The server returned status 200 with a non-JSON body"),
@@ -106,7 +109,8 @@ struct ModelResultTests {
             try await service(#"{"data":[{"id":1,"text":"a"},{"id":2}]}"#).find()
         }
         let message =
-            "Record at index 1 (id 2) of the result of 'find' on service 'messages' cannot be decoded as Message: 'text' is missing"
+            "Record at index 1 (id 2) of the result of 'find' on service 'messages' "
+            + "cannot be decoded as Message: 'text' is missing"
         #expect(error?.message == message)
         await #expect(throws: FeathersError.self) { try await service(#"{"total":1}"#).find() }
     }

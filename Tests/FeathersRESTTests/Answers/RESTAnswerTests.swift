@@ -41,7 +41,9 @@ struct RESTAnswerTests {
     @Test("from no service says so with the URL, and shows none of its secrets")
     func noService() async throws {
         let bodies = [
-            #"{"name":"NotFound","message":"Page not found","code":404,"className":"not-found","data":{"url":"/v2/m"}}"#,
+            #"""
+            {"name":"NotFound","message":"Page not found","code":404,"className":"not-found","data":{"url":"/v2/m"}}
+            """#,
             "<html>", "",
         ]
         for body in bodies {
@@ -63,7 +65,8 @@ struct RESTAnswerTests {
     @Test("with a Feathers error is that error")
     func feathersError() async throws {
         let body =
-            #"{"name":"NotFound","message":"No record","code":404,"className":"not-found","data":{"id":1},"errors":[1]}"#
+            #"{"name":"NotFound","message":"No record","code":404,"className":"not-found","#
+            + #""data":{"id":1},"errors":[1]}"#
         let error = try await #require(throws: FeathersError.self) {
             try await send(SeamHTTPClient(status: 404, body: body))
         }

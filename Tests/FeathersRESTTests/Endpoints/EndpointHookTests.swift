@@ -18,11 +18,8 @@ struct EndpointHookTests {
                     "request": [
                         { context in
                             let data = context.data.map { "\($0)" } ?? "-"
-                            seen.withLock {
-                                $0.append(
-                                    "\(context.method) \(context.path) \(context.endpoint?.method.rawValue ?? "") \(data)"
-                                )
-                            }
+                            let verb = context.endpoint?.method.rawValue ?? ""
+                            seen.withLock { $0.append("\(context.method) \(context.path) \(verb) \(data)") }
                             context.params.headers["Authorization"] = "Bearer t"
                             context.params.query = ["added": 1]
                             context.data?["m"] = 3

@@ -67,7 +67,9 @@ struct EndpointResponseTests {
         arguments: [
             (
                 #"{"data":{"users":[{"name":["s3cret"]}]}}"#,
-                "The response of GET users/me cannot be decoded as Profile: expected String but found an array at 'name'"
+                """
+                The response of GET users/me cannot be decoded as Profile: expected String but found an array at 'name'
+                """
             ),
             (#"{"data":{"users":[{"s3cret":1}]}}"#, "'name' is missing"),
             (#"{"data":{"users":[]}}"#, "the root index 0 is missing at 'data.users'; found an array of length 0"),
@@ -87,7 +89,8 @@ struct EndpointResponseTests {
     @Test("of a refusal is the server's error, whatever type was asked for")
     func refusal() async throws {
         let body =
-            #"{"name":"NotFound","message":"No such user","code":404,"className":"not-found","data":{"id":1},"errors":{"a":"b"}}"#
+            #"{"name":"NotFound","message":"No such user","code":404,"className":"not-found","#
+            + #""data":{"id":1},"errors":{"a":"b"}}"#
         let error = try await #require(throws: FeathersError.self) {
             try await Self.request(Endpoint<EmptyResponse>(.get, "x"), body, status: 404)
         }

@@ -223,7 +223,10 @@ struct EventStreamTests {
             Refusal(
                 testDescription: "a version 5 server", status: 404,
                 body:
-                    #"{"name":"NotFound","message":"Page not found","code":404,"className":"not-found","data":{"url":"/sse"}}"#,
+                    #"""
+                    {"name":"NotFound","message":"Page not found","code":404,"className":"not-found",\#
+                    "data":{"url":"/sse"}}
+                    """#,
                 words: "is a FeathersJS 5 server, which sends events over Socket.IO: use '.socketIO(url)'"),
             Refusal(
                 testDescription: "another path", status: 404,

@@ -16,7 +16,10 @@ struct DeliberateDifference: Sendable {
 
     private static let requests = [
         DeliberateDifference(
-            "Raw cases send what no Feathers client would (odd verbs, no Accept, bodies that are no JSON): only their answers count"
+            """
+            Raw cases send what no Feathers client would (odd verbs, no Accept, bodies that are no JSON): \
+            only their answers count
+            """
         ) {
             guard $0.recordedCase.isRaw else { return false }
             return switch $0.aspect {
@@ -31,7 +34,10 @@ struct DeliberateDifference: Sendable {
                 && ($0.ours.contains("which a URL cannot contain") || $0.ours.contains("path is empty"))
         },
         DeliberateDifference(
-            "A placeholder without a value is refused by name; JavaScript replaces only the first one and sends the rest as they stand"
+            """
+            A placeholder without a value is refused by name; \
+            JavaScript replaces only the first one and sends the rest as they stand
+            """
         ) {
             $0.aspect == .refused && $0.ours.contains("requires a value for")
         },
@@ -42,7 +48,10 @@ struct DeliberateDifference: Sendable {
                 && $0.recorded.removingPercentEncoding == $0.ours.removingPercentEncoding
         },
         DeliberateDifference(
-            "params.connection.headers replaces all of fetch's headers, even Content-Type; our call's headers only win over the others"
+            """
+            params.connection.headers replaces all of fetch's headers, even Content-Type; \
+            our call's headers only win over the others
+            """
         ) {
             guard case .header = $0.aspect else { return false }
             return $0.recorded == "(none)" && $0.recordedCase.call.contains("connection")
@@ -58,7 +67,10 @@ struct DeliberateDifference: Sendable {
 
     private static let queries = [
         DeliberateDifference(
-            "A query beyond qs' limits is refused by default, since servers mangle it; with the limits off it is the same, byte for byte"
+            """
+            A query beyond qs' limits is refused by default, since servers mangle it; \
+            with the limits off it is the same, byte for byte
+            """
         ) {
             $0.aspect == .refusedByDefault
         },
@@ -81,20 +93,29 @@ struct DeliberateDifference: Sendable {
             $0.aspect == .header("accept") && $0.ours.hasPrefix("text/event-stream")
         },
         DeliberateDifference(
-            "A call without data sends {}, as version 5 reads it; the JavaScript client sends nothing, which the server reads as a stream"
+            """
+            A call without data sends {}, as version 5 reads it; \
+            the JavaScript client sends nothing, which the server reads as a stream
+            """
         ) {
             guard $0.recordedCase.isVersion6, ["null", "archive()"].contains(where: $0.recordedCase.call.contains)
             else { return false }
             return $0.aspect == .body ? $0.ours == "{}" : $0.aspect == .header("content-type")
         },
         DeliberateDifference(
-            "Version 6 leaves ! * ( ) as they are in queries; we encode them, as version 5's qs does: the server reads the same"
+            """
+            Version 6 leaves ! * ( ) as they are in queries; we encode them, as version 5's qs does: \
+            the server reads the same
+            """
         ) {
             $0.recordedCase.isVersion6 && $0.aspect == .target
                 && $0.recorded.removingPercentEncoding == $0.ours.removingPercentEncoding
         },
         DeliberateDifference(
-            "A success that is not JSON is an error with the status and the body; the JavaScript client throws a SyntaxError"
+            """
+            A success that is not JSON is an error with the status and the body; \
+            the JavaScript client throws a SyntaxError
+            """
         ) {
             guard case .outcomeError = $0.aspect else { return false }
             return $0.recordedCase.outcome["rejected"]?["constructor"] == "SyntaxError"
@@ -117,12 +138,17 @@ struct DeliberateDifference: Sendable {
             $0.aspect == .outcomeError("message") && $0.recorded == "\"JSON parsing error\""
         },
         DeliberateDifference(
-            "A class FeathersJS finds only by number (Gone) or not at all is a FeathersError for us, a plain Error there"
+            """
+            A class FeathersJS finds only by number (Gone) or not at all is a FeathersError for us, a plain Error there
+            """
         ) {
             $0.aspect == .outcomeError("class") && $0.recorded == "Error"
         },
         DeliberateDifference(
-            "No answer in time is a FeathersError named Timeout that says the call may have been executed; JavaScript passes on fetch's AbortError"
+            """
+            No answer in time is a FeathersError named Timeout that says the call may have been executed; \
+            JavaScript passes on fetch's AbortError
+            """
         ) {
             guard case .outcomeError = $0.aspect else { return false }
             return $0.recordedCase.exchanges.last?.response == nil
@@ -131,7 +157,10 @@ struct DeliberateDifference: Sendable {
 
     private static let outcomes = [
         DeliberateDifference(
-            "Without traffic there is nothing to replay: JavaScript's undefined id has no counterpart, nil is the null id"
+            """
+            Without traffic there is nothing to replay: JavaScript's undefined id has no counterpart, \
+            nil is the null id
+            """
         ) {
             $0.aspect == .noTraffic && $0.recorded.contains("can not be undefined")
         },

@@ -46,8 +46,8 @@ struct Feathers6ReplayTests {
         let others = Set(RecordedStream.scripted + RecordedStream.events)
         let replayed = Self.calls.count + others.count
         print(
-            "FeathersJS 6 replay: \(replayed) of \(recording.count) recorded cases, \(Self.calls.count) of them call by call"
-        )
+            "FeathersJS 6 replay: \(replayed) of \(recording.count) recorded cases, "
+                + "\(Self.calls.count) of them call by call")
         for (reason, count) in counts.sorted(by: { $0.key < $1.key }) { print("  \(count) × \(reason)") }
         #expect(replayed == recording.count)
         #expect(Set(recording.cases.map(\.id)).count == recording.count)

@@ -87,9 +87,7 @@ struct EnginePayloadTests {
         #expect(counts == [16, 16, 8])
     }
 
-    @Test(
-        "wait with 16 MiB at the most, counted with what each takes besides its text, except for a larger one that is alone"
-    )
+    @Test("wait with at most 16 MiB, counting what each takes besides its text, except for a larger one that is alone")
     func queueBytes() {
         var queue = PollingQueue(maxPayload: 1_000_000)
         let large = EngineFrame(text: String(repeating: "x", count: 12 << 20))

@@ -31,7 +31,8 @@ struct SocketReplayFinding: Sendable, CustomStringConvertible {
     let ours: String
 
     var description: String {
-        "\(recordedCase.testDescription): \(aspect)\n  recorded: \(recorded.prefix(400))\n  ours:     \(ours.prefix(400))"
+        "\(recordedCase.testDescription): \(aspect)\n  recorded: \(recorded.prefix(400))\n"
+            + "  ours:     \(ours.prefix(400))"
     }
 }
 
@@ -44,13 +45,18 @@ struct SocketDeliberateDifference: Sendable {
     static let table: [SocketDeliberateDifference] = [
         .init(
             reason:
-                "Raw cases are scripts that send what no client would: what the server says is read, nothing is compared"
+                """
+                Raw cases are scripts that send what no client would: what the server says is read, nothing is compared
+                """
         ) {
             $0.aspect == .scripted && $0.recordedCase.isRaw
         },
         .init(
             reason:
-                "permessage-deflate was negotiated: the recording holds compressed bytes, and we do not offer compression"
+                """
+                permessage-deflate was negotiated: the recording holds compressed bytes, \
+                and we do not offer compression
+                """
         ) {
             $0.aspect == .unreadable && $0.recordedCase.name.contains("deflate")
         },
@@ -61,7 +67,10 @@ struct SocketDeliberateDifference: Sendable {
         },
         .init(
             reason:
-                "A session that moves from polling to a WebSocket is not replayed, because this client stays on the transport it opened"
+                """
+                A session that moves from polling to a WebSocket is not replayed, \
+                because this client stays on the transport it opened
+                """
         ) {
             $0.aspect == .otherTransport && $0.recordedCase.group == "upgrade"
         },
@@ -76,7 +85,10 @@ struct SocketDeliberateDifference: Sendable {
         },
         .init(
             reason:
-                "The test emitted an event of its own making, which no service call sends (arguments missing, too many, of other kinds)"
+                """
+                The test emitted an event of its own making, which no service call sends \
+                (arguments missing, too many, of other kinds)
+                """
         ) {
             $0.aspect == .noCounterpart && $0.recordedCase.group == "raw-socket"
         },
@@ -85,7 +97,10 @@ struct SocketDeliberateDifference: Sendable {
         },
         .init(
             reason:
-                "A message larger than the server accepts is refused before it is sent; JavaScript sends it and loses the connection"
+                """
+                A message larger than the server accepts is refused before it is sent; \
+                JavaScript sends it and loses the connection
+                """
         ) {
             $0.aspect == .refused && $0.recorded.utf8.count > 1_000_000
         },

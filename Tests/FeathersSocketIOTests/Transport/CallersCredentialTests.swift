@@ -20,8 +20,9 @@ struct CallersCredentialTests {
             #expect(error?.code == .badRequest && error?.execution == .neverSent)
             #expect(
                 error?.message == """
-                    'archive' on service 'secured' was not sent: a connection does not carry its header field '\(field)'. If the field is not \
-                    needed, add it to 'harmlessHeaders'. Otherwise, send this call over REST, for example with a mixed transport
+                    'archive' on service 'secured' was not sent: a connection does not carry its header field \
+                    '\(field)'. If the field is not needed, add it to 'harmlessHeaders'. Otherwise, send this call \
+                    over REST, for example with a mixed transport
                     """)
             #expect(socket.sent.waiting.isEmpty)
         }

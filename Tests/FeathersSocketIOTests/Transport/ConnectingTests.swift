@@ -120,7 +120,7 @@ struct ConnectingTests {
     }
 
     @Test(
-        "is given up at its timeout, though opening took part of it and the server answers neither CONNECT nor the closing"
+        "is given up at its timeout, even if opening took part of it and the server answers neither CONNECT nor a close"
     )
     func silentServer() async throws {
         let scene = try Scene()

@@ -340,7 +340,7 @@ struct LiveViewTests {
     }
 
     @Test(
-        "takes a user's result also after that user has signed in again; what was sent to others, or may have been, is left to a fetch",
+        "takes a user's result even after that user's new sign-in; what others got or may have got is left to a fetch",
         arguments: [("alice", "alice"), ("alice", "bob"), (nil, "alice"), (nil, nil)] as [(String?, String?)])
     func signIns(_ writer: String?, _ sentAs: String?) throws {
         var state = LiveFeed.State(

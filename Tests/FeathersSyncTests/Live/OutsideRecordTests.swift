@@ -128,7 +128,7 @@ extension LiveViewTests {
     }
 
     @Test(
-        "shows nothing of a record that a result lacks once the write that would have taken it out is refused, unless it was sent twice",
+        "hides a record that a result lacks once the write that would have taken it out is refused, unless sent twice",
         arguments: [400, 404], [false, true])
     func outsideRefused(code: Int, isRetried: Bool) throws {
         var view = try Self.view(["kind": "a"], ["id": 1, "kind": "a"])
@@ -260,9 +260,7 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["rank"] } == [5])
     }
 
-    @Test(
-        "keeps showing a record with a queued write when an older event comes before the response to the write in flight"
-    )
+    @Test("keeps showing a record with a queued write if an older event precedes the response to the write in flight")
     func olderEventBeforeResponse() throws {
         var view = try Self.view(["rank": ["$gt": 2]], ["id": 1, "rank": 3])
         let first = Self.write(.patch, 1, ["rank": 4])

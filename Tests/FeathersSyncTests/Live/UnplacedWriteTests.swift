@@ -95,7 +95,7 @@ extension LiveViewTests {
     }
 
     @Test(
-        "needs no fetch for an own removal, whatever the query's operators, and keeps no writes for a query that shows nothing"
+        "needs no fetch for an own removal, whatever the operators, and keeps no writes for a query that shows nothing"
     )
     func removedUnjudged() throws {
         var view = try Self.view(["$search": "b"], ["id": 1, "text": "b"], ["id": 2, "text": "b"])
@@ -194,9 +194,7 @@ extension LiveViewTests {
         ServiceEvent(path: "records", name: .patched, data: ["id": 1, "n": .integer(number)])
     }
 
-    @Test(
-        "keeps showing a write that is sent a second time by decision, whatever its events of the first time are followed by"
-    )
+    @Test("keeps showing a write that is sent a second time by decision, whatever follows the events of its first time")
     func decidedTwice() throws {
         var view = try Self.view([:], ["id": 1, "n": 0])
         let write = Self.write(.patch, 1, ["n": 1])
@@ -214,9 +212,7 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["n"] } == [1] && view.writes.isEmpty)
     }
 
-    @Test(
-        "shows at once what others change after a write that was sent by decision, with other data or once a fetch shows it"
-    )
+    @Test("shows at once what others change after a write sent by decision, with other data or once a fetch shows it")
     func decidedOnce() throws {
         for isReplaced in [true, false] {
             var view = try Self.view([:], ["id": 1, "n": 0])
@@ -254,9 +250,7 @@ extension LiveViewTests {
         #expect(view.visible.map { $0.record["n"] } == [2] && !view.needsFetch)
     }
 
-    @Test(
-        "does not go back to an older event after a fetch has shown a repeated write, but to a newer one that a fetch shows"
-    )
+    @Test("goes back to no older event after a fetch has shown a repeated write, but to a newer one that a fetch shows")
     func repeatedAndFetched() throws {
         var view = try Self.view([:], ["id": 1, "n": 0])
         func fetch(_ number: Int64) throws {

@@ -41,7 +41,7 @@ struct MixedTransportTests {
     }
 
     @Test(
-        "What is read over REST while a connection is prepared is followed by a gap once events come, also for later connections"
+        "REST reads while a connection is prepared are followed by a gap once events come, also for later connections"
     )
     func readWhilePrepared() async throws {
         let ways = StubbedWays()

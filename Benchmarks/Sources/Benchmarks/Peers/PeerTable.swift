@@ -25,9 +25,12 @@ struct PeerTable {
             }
         }
         let legend = """
-            \(results.machine.title). Times are per operation, the median of \(results.machine.rounds) rounds in which the clients alternate.
-            Over Socket.IO, aiohttp and Node's WebSocket have only the frames of calls and events: no reconnection, heartbeat or deadlines.
-            Of a stream, every client parses the JSON and looks at one member; the one in C only counts events, which is what the kernel costs.
+            \(results.machine.title). Times are per operation, \
+            the median of \(results.machine.rounds) rounds in which the clients alternate.
+            Over Socket.IO, aiohttp and Node's WebSocket have only the frames of calls and events: \
+            no reconnection, heartbeat or deadlines.
+            Of a stream, every client parses the JSON and looks at one member; \
+            the one in C only counts events, which is what the kernel costs.
             The time of a first item is the wait for it; its CPU is that of the whole stream.
             """
         return ([table.text, "", legend] + results.notes).joined(separator: "\n")

@@ -12,7 +12,8 @@ struct Comparison {
         var lines = ["Before: \(earlier.machine.title)", "Now:    \(later.machine.title)"]
         lines.append(
             isSameMachine
-                ? "Change: of the ratio, or of the processor time without one; above 1 is an improvement. Small changes in times are noise."
+                ? "Change: of the ratio, or of the processor time without one; above 1 is an improvement. "
+                    + "Small changes in times are noise."
                 : "The machines differ: only ratios within a run are compared.")
         if let busy = [earlier, later].first(where: { !$0.machine.wasQuiet }) {
             lines.append("In one of the runs, \(busy.machine.othersInWords): only ratios are reliable.")

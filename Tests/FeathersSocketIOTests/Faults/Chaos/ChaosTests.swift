@@ -39,11 +39,14 @@ struct ChaosTests {
         }
         return """
             Chaos over \(line), seed \(ChaosSettings.seed):
-              calls: \(journal.outcomes.values.reduce(0, +)): \(table(journal.outcomes)); longest overrun \(journal.longestOverrun)
-              connections: \(journal.connections), TCP: \(counters.connections), bytes: \(counters.toServer) out, \(counters.toClient) in
+              calls: \(journal.outcomes.values.reduce(0, +)): \(table(journal.outcomes)); \
+            longest overrun \(journal.longestOverrun)
+              connections: \(journal.connections), TCP: \(counters.connections), \
+            bytes: \(counters.toServer) out, \(counters.toClient) in
               events heard by all: \(journal.events); gaps: \(table(journal.gaps))
               weather: \(table(journal.weather)); faults: \(table(counters.faults))
-              memory: \((journal.memory.max() ?? 0) >> 20) MiB at most, grown by \(ResidentMemory.growth(journal.memory) >> 10) KiB
+              memory: \((journal.memory.max() ?? 0) >> 20) MiB at most, \
+            grown by \(ResidentMemory.growth(journal.memory) >> 10) KiB
             """
     }
 }

@@ -35,7 +35,7 @@ struct ManyNodesTests {
     }
 
     @Test(
-        "Who loses its node under load goes on with another: signed in, every call ended, its live result as a fresh find"
+        "A client that loses its node under load goes on with another: signed in, calls ended, live result up to date"
     )
     func killed() async throws {
         try await MachineLoad.settles()

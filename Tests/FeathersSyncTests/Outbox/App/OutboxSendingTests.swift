@@ -67,9 +67,7 @@ struct OutboxSendingTests {
         await #expect(throws: FeathersError.self) { try await third.outbox.result(of: left.id) }
     }
 
-    @Test(
-        "A write follows the earlier ones to its record, also those that an earlier process queued when the record's id was provisional"
-    )
+    @Test("A write follows the earlier ones to its record, even those an earlier process queued under a provisional id")
     func restartAfterCreation() async throws {
         let (folder, made) = (try OutboxFolder(), Promise<Void>())
         made.resolve(())
@@ -92,7 +90,7 @@ struct OutboxSendingTests {
     }
 
     @Test(
-        "Without keys, what was on its way when the process died is asked about and not sent; with them it is sent again",
+        "Without keys, what was in flight when the process died is asked about, not sent; with keys it is sent again",
         arguments: [true, false])
     func died(_ isKeyed: Bool) async throws {
         let folder = try OutboxFolder()
@@ -369,9 +367,7 @@ struct OutboxSendingTests {
         #expect(keys.count == 2 && Set(keys) == [.string(queued.write.key.uuidString.lowercased())])
     }
 
-    @Test(
-        "As the record's id, the key also tells later writes where they belong; a repetition that finds it taken is done"
-    )
+    @Test("As the record's id, the key also tells later writes where they belong; a repeat that finds it taken is done")
     func recordID() async throws {
         let scene = try await OutboxApp(
             server: AnsweringServer(

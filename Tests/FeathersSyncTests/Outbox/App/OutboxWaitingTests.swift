@@ -52,7 +52,7 @@ struct OutboxWaitingTests {
     }
 
     @Test(
-        "A write made while signed out that may have been executed for a user is repeated only for that user, even by a later process"
+        "A signed-out write that may have been executed for a user is repeated only for them, even by a later process"
     )
     func claimed() async throws {
         let folder = try OutboxFolder()

@@ -65,7 +65,7 @@ struct FailingDiskTests {
     }
 
     @Test(
-        "Whatever call the power fails at, all that was acknowledged is there, and nothing but the one record under way",
+        "Whatever call the power fails at, all that was acknowledged is there, and at most the one record under way",
         arguments: [false, true])
     func powerFailure(_ keepsWrites: Bool) throws {
         let whole = SimulatedDisk()

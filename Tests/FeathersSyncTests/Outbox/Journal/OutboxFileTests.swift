@@ -59,7 +59,7 @@ struct OutboxFileTests {
     }
 
     @Test(
-        "A folder that others can write to, a link in the file's place and a second name of the file are refused, and named"
+        "A folder others can write to, a link in the file's place and a second name of the file are refused and named"
     )
     func unsafe() async throws {
         let folder = try OutboxFolder()

@@ -47,10 +47,12 @@
             // They did come to write.
             #expect(check.acknowledged.count > Self.kills / 4)
             print(
-                "Outbox over \(transport): \(writerKills) kills of the process, \(serverKills) of the server, "
-                    + "\(check.acknowledged.count) writes acknowledged, \(check.executed.count) executed, "
-                    + "\(check.repetitions) repetitions recognised, \(check.unknown.count) given up, \(check.violations.count) violations"
-            )
+                """
+                Outbox over \(transport): \(writerKills) kills of the process, \(serverKills) of the server, \
+                \(check.acknowledged.count) writes acknowledged, \(check.executed.count) executed, \
+                \(check.repetitions) repetitions recognised, \(check.unknown.count) given up, \
+                \(check.violations.count) violations
+                """)
         }
 
         @Test("A server that executes repetitions is found out")

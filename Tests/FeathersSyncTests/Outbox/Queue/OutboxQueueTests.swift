@@ -125,7 +125,7 @@ struct OutboxQueueTests {
     }
 
     @Test(
-        "A user's writes and signed-out ones to the same record are sent in their order, each once the one before it is done with"
+        "A user's writes and signed-out ones to one record are sent in order, each once the one before it is done with"
     )
     func sharedRecord() {
         let alice = Identity("alice")
