@@ -76,8 +76,8 @@ private func pages(_ messages: Service<Message>) async throws {
 }
 
 private func typed(_ messages: Service<Message>) async throws {
-    let query = Query<Message>.where(.isRead, false).where(.likes, .greaterThanOrEqual(3)).sorted(
-        by: .createdAt, .descending)
+    let query = Query<Message>.where(.isRead, false).where(.likes, .greaterThanOrEqual(3))
+        .sorted(by: .createdAt, .descending)
     let popular = try await messages.find(query.limit(10))
     _ = popular
 }
