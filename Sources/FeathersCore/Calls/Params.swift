@@ -2,6 +2,32 @@
 ///
 /// Only ``query`` reaches every server. ``headers`` and ``token`` are sent over HTTP only, and ``route`` fills the
 /// placeholders of the service's path. Everything else stays in the process, for hooks and local services.
+///
+/// ## Topics
+///
+/// ### What is sent
+/// - ``query``
+/// - ``headers``
+/// - ``route``
+/// - ``token``
+///
+/// ### Time and connection
+/// - ``timeout``
+/// - ``isVolatile``
+///
+/// ### Results
+/// - ``coding``
+/// - ``skipsUndecodableRecords``
+/// - ``cachePolicy``
+/// - ``cacheExpiration``
+/// - ``caching(_:expiration:)``
+///
+/// ### Memory services
+/// - ``pagination``
+/// - ``multi``
+///
+/// ### Values of your own
+/// - ``subscript(_:)``
 public struct Params: Sendable {
     /// The query, sent to the server.
     public var query: Query<JSONValue>

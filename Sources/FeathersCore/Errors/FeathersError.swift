@@ -7,6 +7,33 @@ public import Foundation
 /// ```swift
 /// do { … } catch FeathersError.Code.notFound { … }
 /// ```
+///
+/// ## Topics
+///
+/// ### What happened
+/// - ``code-swift.property``
+/// - ``Code-swift.struct``
+/// - ``message``
+/// - ``execution-swift.property``
+/// - ``Execution-swift.enum``
+/// - ``retryAfter``
+///
+/// ### Where
+/// - ``method``
+/// - ``path``
+///
+/// ### What the server sent
+/// - ``name``
+/// - ``className``
+/// - ``data``
+/// - ``errors``
+/// - ``response-swift.property``
+/// - ``Response-swift.struct``
+///
+/// ### The wire
+/// - ``init(wire:status:)``
+/// - ``wireForm``
+/// - ``cause``
 public struct FeathersError: Error, Sendable {
     /// The error code. Servers may define their own codes.
     public var code: Code

@@ -33,6 +33,31 @@ public enum HookType: String, Sendable, Hashable {
 /// The state of one call, passed from hook to hook.
 ///
 /// It is a value. Hooks modify it in place, and later hooks and the method see the changes.
+///
+/// ## Topics
+///
+/// ### The call
+/// - ``app``
+/// - ``service``
+/// - ``path``
+/// - ``method``
+/// - ``type``
+/// - ``endpoint``
+///
+/// ### What is sent
+/// - ``id``
+/// - ``data``
+/// - ``params``
+///
+/// ### What comes back
+/// - ``result``
+/// - ``response``
+/// - ``error``
+/// - ``original``
+///
+/// ### The event
+/// - ``event``
+/// - ``dispatch``
 public struct HookContext: Sendable {
     /// The service of the call. Calling it runs its hooks again.
     public let service: Service<JSONValue>
