@@ -3,6 +3,37 @@
 /// Parsing and writing a number changes no digit: a number that neither `Int64` nor `Double` holds exactly keeps its
 /// text. Digits are those of the number's value, as in JavaScript: `1.10` is written as `1.1`, and `1e2` as `100`.
 /// Numbers are compared by value, whichever case they are in.
+///
+/// ## Topics
+///
+/// ### Values
+/// - ``null``
+/// - ``bool(_:)``
+/// - ``integer(_:)``
+/// - ``number(_:)``
+/// - ``decimal(_:)``
+/// - ``string(_:)``
+/// - ``array(_:)``
+/// - ``object(_:)``
+///
+/// ### Reading a value
+/// - ``bool``
+/// - ``integer``
+/// - ``number``
+/// - ``decimal``
+/// - ``string``
+/// - ``array``
+/// - ``object``
+/// - ``isNull``
+///
+/// ### Text and models
+/// - ``serialized()``
+/// - ``decode(_:with:)``
+/// - ``init(encoding:with:)``
+///
+/// ### Limits
+/// - ``defaultMaximumDepth``
+/// - ``defaultMaximumValues``
 public enum JSONValue: Sendable {
     case null
     case bool(Bool)

@@ -3,6 +3,27 @@ public import FeathersCore
 /// A JSON:API document.
 ///
 /// A missing member and an empty one are distinct: a ``data`` of nil is not ``Data-swift.enum/null``.
+///
+/// ## Topics
+///
+/// ### Reading and writing
+/// - ``init(parsing:)``
+/// - ``init(_:)``
+/// - ``serialized(as:)``
+/// - ``json``
+///
+/// ### Members
+/// - ``data-swift.property``
+/// - ``included``
+/// - ``errors``
+/// - ``meta``
+/// - ``links``
+/// - ``jsonapi``
+/// - ``extensionMembers``
+///
+/// ### Validation
+/// - ``violations(as:)``
+/// - ``violations(in:as:)``
 public struct JSONAPIDocument: Hashable, Sendable {
     /// The primary data; nil if the member is missing.
     public var data: Data?

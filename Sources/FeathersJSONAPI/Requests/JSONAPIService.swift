@@ -12,6 +12,23 @@ import Foundation
 /// Every call is a call of the path's service, so it runs through that service's hooks and throws its errors. A model
 /// that cannot be converted to a valid resource throws `FeathersError.Code.badRequest`; a result that doesn't fit the
 /// model throws `FeathersError.Code.generalError`. Both have the ``JSONAPIError`` as their cause.
+///
+/// ## Topics
+///
+/// ### Reading
+/// - ``find(_:params:)``
+/// - ``get(_:query:params:)``
+/// - ``reload(_:query:params:)``
+/// - ``pages(_:params:)``
+///
+/// ### Writing
+/// - ``create(_:query:params:)``
+/// - ``create(contentsOf:params:)``
+/// - ``patch(_:with:query:params:)``
+/// - ``remove(_:params:)``
+///
+/// ### Relationships
+/// - ``relationship(_:ofID:links:)``
 public struct JSONAPIService<Model: JSONAPIModel>: Sendable {
     /// The same service with JSON as its records.
     public let service: Service<JSONValue>

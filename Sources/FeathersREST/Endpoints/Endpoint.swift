@@ -12,6 +12,31 @@ public import Foundation
 /// An endpoint is a value that you can store, change, and send as often as you like. Its response can be a `Decodable`
 /// model or ``JSONValue``, read from JSON; `Data`, `[UInt8]`, or `String`, which is the body itself (with root keys, it
 /// is read from JSON); ``EmptyResponse``; ``DownloadedFile``; or anything that you decode yourself.
+///
+/// ## Topics
+///
+/// ### Creating an endpoint
+/// - ``init(_:_:route:query:headers:body:rootKeys:timeout:baseURL:validate:)``
+/// - ``init(_:_:route:query:headers:body:timeout:baseURL:validate:decode:)``
+/// - ``init(_:_:to:route:query:headers:body:timeout:baseURL:)``
+///
+/// ### The address
+/// - ``method``
+/// - ``path``
+/// - ``route``
+/// - ``query``
+/// - ``queryItems``
+/// - ``baseURL``
+///
+/// ### What is sent
+/// - ``headers``
+/// - ``body``
+/// - ``credentials``
+/// - ``timeout``
+///
+/// ### What comes back
+/// - ``validate``
+/// - ``coding``
 public struct Endpoint<Response: Sendable>: Sendable {
     /// The HTTP method.
     public var method: HTTPMethod

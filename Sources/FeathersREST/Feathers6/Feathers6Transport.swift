@@ -10,6 +10,25 @@ public import Foundation
 /// `withFeathersApp`; it then reconnects as its policy specifies. The server knows the user of a stream only from the
 /// header fields that opened it, so the stream is opened again, with a gap, after a sign-in, a token refresh, and a
 /// log-out.
+///
+/// ## Topics
+///
+/// ### The event stream
+/// - ``run()``
+/// - ``connect()``
+/// - ``disconnect()``
+/// - ``retryNow()``
+/// - ``status``
+/// - ``statusUpdates()``
+/// - ``use(connectionSetup:)``
+///
+/// ### Calls and events
+/// - ``send(_:)``
+/// - ``deliver(to:)``
+/// - ``components``
+///
+/// ### Settings
+/// - ``Options``
 public final class Feathers6Transport: RealTimeTransport, CompositeTransport, ReopeningTransport {
     package let rest: RESTTransport
     let events: EventStreamClient

@@ -10,6 +10,29 @@ public import Foundation
 /// then reconnects as its policy specifies. Calls are sent in the order they are made. Calls made without a connection
 /// wait for one. Every call ends: with its result, at its deadline, when it is cancelled, or when the connection it was
 /// sent over is lost.
+///
+/// ## Topics
+///
+/// ### The connection
+/// - ``run()``
+/// - ``connect()``
+/// - ``disconnect()``
+/// - ``retryNow()``
+/// - ``status``
+/// - ``statusUpdates()``
+/// - ``use(connectionSetup:)``
+///
+/// ### Calls and events
+/// - ``send(_:)``
+/// - ``endCalls()``
+/// - ``deliver(to:)``
+/// - ``events(bufferingNewest:)``
+/// - ``load``
+///
+/// ### Settings
+/// - ``Options``
+/// - ``EngineTransport``
+/// - ``OfflineCalls``
 public final class SocketIOTransport: RealTimeTransport, CallQueueing, AddressedTransport, ConnectionReplacing {
     package let origin: Origin?
     let client: SocketIOClient

@@ -12,6 +12,18 @@ extension Service {
 /// All methods throw ``FeathersError/Code/notImplemented`` if the app has no outbox, ``FeathersError/Code/badRequest``
 /// if the data cannot be encoded as JSON, and a ``FeathersError`` naming the file if the disk does not accept the write
 /// or the outbox is full. In each case, the write is not in the outbox.
+///
+/// ## Topics
+///
+/// ### Writes with a record's id
+/// - ``remove(_:query:route:)``
+///
+/// ### Writes with the data that the service takes
+/// - ``patch(_:_:query:route:)``
+/// - ``update(_:_:query:route:)``
+///
+/// ### Custom methods
+/// - ``call(_:with:amongWritesOf:query:route:)``
 public struct OutboxCalls<Model: Codable & Sendable>: Sendable {
     let service: Service<Model>
 

@@ -18,6 +18,34 @@ public import FeathersSupport
 /// flight fail when it is lost, and a reopened connection begins with a gap. After a successful `create`, `update`,
 /// `patch`, or `remove`, the server pushes the event, unless you turn that off. The test decides when the connection
 /// returns; there is no backoff.
+///
+/// ## Topics
+///
+/// ### Creating a stub
+/// - ``init(pushesEvents:callTimeout:clock:)``
+/// - ``init(services:pushesEvents:callTimeout:clock:)``
+/// - ``init(passingThrough:pushesEvents:callTimeout:clock:)``
+///
+/// ### The server
+/// - ``emit(_:of:_:)``
+/// - ``emit(_:)``
+/// - ``drop(_:)``
+/// - ``restore(recovered:)``
+/// - ``refuse(with:attempts:)``
+///
+/// ### The connection
+/// - ``run()``
+/// - ``connect()``
+/// - ``disconnect()``
+/// - ``status``
+/// - ``statusUpdates()``
+/// - ``waitForStatus(_:)``
+/// - ``openings``
+///
+/// ### Calls
+/// - ``waitingCallCount``
+/// - ``waitForWaitingCalls(_:)``
+/// - ``load``
 public final class StubRealTimeTransport: RealTimeTransport, StubHost, ConnectionReplacing, SecretHiding {
     public let registry: StubRegistry<ServiceRequest, JSONValue>
     let connection: StubConnection

@@ -10,6 +10,33 @@ import FeathersSupport
 /// ```
 ///
 /// The same kinds of stubs serve service calls (``ServiceStub``) and HTTP requests (``HTTPStub``).
+///
+/// ## Topics
+///
+/// ### Responses to service calls
+/// - ``value(_:)``
+/// - ``encoding(_:coding:)``
+/// - ``file(_:)``
+/// - ``service(_:)``
+///
+/// ### HTTP responses
+/// - ``json(_:status:headers:)``
+/// - ``encoding(_:coding:status:headers:)``
+/// - ``bytes(_:status:headers:)``
+/// - ``file(_:status:headers:)``
+/// - ``status(_:headers:)``
+/// - ``refusal(_:headers:)``
+///
+/// ### Failures and time
+/// - ``error(_:)``
+/// - ``unanswered``
+/// - ``delayed(by:on:)``
+///
+/// ### Several responses
+/// - ``cycle(_:)``
+/// - ``random(_:seed:)``
+/// - ``choose(_:)``
+/// - ``init(_:)``
 public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
     /// The work of a stub for a known call.
     typealias Work = @Sendable () async throws -> Response

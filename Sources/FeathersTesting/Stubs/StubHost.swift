@@ -3,6 +3,23 @@
 /// The stub that describes a call most specifically responds: a condition takes precedence over a name, and a name with
 /// more parts over one with fewer. Between equals, the stub registered last responds. Registering a stub for the same
 /// name replaces the earlier one.
+///
+/// ## Topics
+///
+/// ### Stubs
+/// - ``stub(_:with:)``
+/// - ``stub(method:with:)``
+/// - ``stub(where:with:)``
+/// - ``removeStub(_:)``
+/// - ``removeAllStubs()``
+///
+/// ### What arrived
+/// - ``requests``
+/// - ``calls``
+/// - ``calls(of:_:)``
+/// - ``calls(to:_:)``
+/// - ``waitForRequest(number:)``
+/// - ``waitForOutcome(number:)``
 public protocol StubHost: Sendable {
     /// The type of requests.
     associatedtype Request: Sendable
