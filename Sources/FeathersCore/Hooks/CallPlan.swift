@@ -122,12 +122,17 @@ final class CallPlan: Sendable {
                     context.type = .around
                     if context.request.params.token != nil { try context.request.readToken(in: context.app) }
                     let endpoint = context.method == method ? endpoint : try await endpoint(of: context)
-                    context.response =
-                        if let channel = context.channel {
-                            try await channel.run(endpoint, context.request)
-                        } else {
-                            try await endpoint.respond(to: context.request)
-                        }
+                    do {
+                        context.response =
+                            if let channel = context.channel {
+                                try await channel.run(endpoint, context.request)
+                            } else {
+                                try await endpoint.respond(to: context.request)
+                            }
+                    } catch let error as FeathersError where context.method != method {
+                        // Names the method that ran: a read that a hook has turned into a write is not repeated as one.
+                        throw error.ending(context.method, of: context.path)
+                    }
                 case .method: break
                 }
                 index = next

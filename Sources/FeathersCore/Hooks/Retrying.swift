@@ -47,14 +47,15 @@ extension Hooks {
                         context = attempt
                         return
                     } catch let error as FeathersError
-                        where error.permitsRepeating(context.request, refusedWrites: refusedWrites)
+                        where error.permitsRepeating(error.request(of: context), refusedWrites: refusedWrites)
                     {
                         let pause = schedule.failed(
                             retryAfter: error.retryAfter, elapsed: timebase.now - start,
                             chance: Double.random(in: 0...1))
                         // The first attempt may have signed the app in, or another user has signed in meanwhile: a read
                         // may be made as that user, but a write is never sent as a different one.
-                        if sender.identity == nil, context.request.isSafeToRepeat { sender = app.currentSender }
+                        let isRead = error.request(of: context).isSafeToRepeat
+                        if sender.identity == nil, isRead { sender = app.currentSender }
                         guard let pause, sender.isCurrent else { throw error }
                         Diagnostics.current.retrying(context.method, context.path, after: error, pause: pause)
                         try await timebase.sleep(for: pause)
@@ -72,6 +73,13 @@ extension Hooks {
 }
 
 extension FeathersError {
+    /// Returns the request of a failed attempt. An inner hook may have changed its method, which the error names.
+    fileprivate func request(of context: HookContext) -> ServiceRequest {
+        var request = context.request
+        if path == context.path, let method { request.method = method }
+        return request
+    }
+
     /// Returns whether a call that failed with this error can be safely repeated.
     fileprivate func permitsRepeating(_ request: ServiceRequest, refusedWrites: Bool) -> Bool {
         guard code == .unavailable || code == .tooManyRequests else { return false }

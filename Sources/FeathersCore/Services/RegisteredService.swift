@@ -14,17 +14,13 @@ public actor RegisteredService {
     nonisolated let hasWarnedOfMissingEvents = Locked(false)
     /// The compiled plans; nil after a change to hooks, options or implementation.
     private nonisolated let published = Locked<CallPlans?>(nil)
-
-    /// The options, for those who do not wait for the actor.
-    private nonisolated let publishedOptions: Locked<ServiceOptions>
+    private nonisolated let options: Locked<ServiceOptions>
 
     private(set) var hooks = Hooks()
     private(set) var implementation: any Responder
-    private var options: ServiceOptions
 
     init(path: String, implementation: any Responder, options: ServiceOptions = ServiceOptions()) {
-        (self.path, self.implementation, self.options) = (path, implementation, options)
-        publishedOptions = Locked(options)
+        (self.path, self.implementation, self.options) = (path, implementation, Locked(options))
     }
 
     /// The transport that calls are sent over; nil for a service of the app.
@@ -38,8 +34,8 @@ public actor RegisteredService {
 
     /// Replaces the implementation. Hooks and event subscribers are kept.
     func replace(_ implementation: any Responder, options: ServiceOptions) {
-        (self.implementation, self.options) = (implementation, options)
-        publishedOptions.withLock { $0 = options }
+        self.implementation = implementation
+        self.options.withLock { $0 = options }
         published.withLock { $0 = nil }
     }
 
@@ -56,7 +52,7 @@ public actor RegisteredService {
 
     /// Returns the event that the app emits after a method; nil if there is none, or if the service emits it itself.
     nonisolated func event(endOf method: ServiceMethod) -> EventName? {
-        publishedOptions.withLock { $0 }.event(endOf: method)
+        options.withLock { $0 }.event(endOf: method)
     }
 
     /// Compiles on the actor when the next call needs it, so that many registrations cost one compilation.
@@ -67,7 +63,7 @@ public actor RegisteredService {
         // Another call may have compiled the plans while this one waited for the actor.
         if let plans = published.withLock({ $0 }), plans.version == version { return plans }
         let plans = CallPlans(
-            version: version, app: appHooks, service: hooks, options: options,
+            version: version, app: appHooks, service: hooks, options: options.withLock { $0 },
             site: MiddlewareSite(path: path.isEmpty ? nil : path, implementation: implementation, app: app))
         published.withLock { $0 = plans }
         return plans

@@ -97,6 +97,29 @@ struct ChangedMethodTests {
         #expect(try await notes.call("purge", with: ["id": 1]) == #"create {"id":1}"#)
     }
 
+    @Test("that turns a read into a write: it may have been executed, so it is not repeated, unless it was never sent")
+    func noRepeatedWrite() async throws {
+        for execution in [FeathersError.Execution.mayHaveExecuted, .neverSent] {
+            let stub = StubTransport { _ in throw FeathersError(.unavailable, "lost", execution: execution) }
+            let app = FeathersApp(transport: stub)
+            app.use(hooks: .retrying(attempts: 3, pause: .zero))
+            let notes = app.service("notes")
+            await notes.use(
+                hooks: Hooks(before: [
+                    .find: [
+                        {
+                            $0.method = .create
+                            $0.data = ["text": "new"]
+                        }
+                    ]
+                ]))
+            // A deadline runs the call with a context of its own, whose changes are lost when the call fails.
+            await notes.use(hooks: .timeout(.seconds(60)))
+            await #expect { try await notes.find() } throws: { ($0 as? FeathersError)?.method == .create }
+            #expect(stub.requests.map(\.method) == Array(repeating: .create, count: execution == .neverSent ? 3 : 1))
+        }
+    }
+
     @Test("The hooks of a service can be read")
     func hooks() async throws {
         let notes = try await notes()
