@@ -68,16 +68,18 @@ class Ledger:
         return {"record": record, "n": context.data["n"]}
 
 
-class LedgerApplication(Application):
-    def __init__(self, ledger):
+class BareApplication(Application):
+    """These services alone."""
+
+    def __init__(self, services):
         self.realtime = None
-        self.services = {"ledger": ledger}
+        self.services = services
 
 
 async def serve(arguments):
     stop = asyncio.Event()
     stop_at_end_of_input(stop)
-    app = LedgerApplication(Ledger(arguments.file, arguments.forgetful))
+    app = BareApplication({"ledger": Ledger(arguments.file, arguments.forgetful)})
     site = web.Application()
     app.realtime = Realtime(app, site)
     site.router.add_route("*", "/{path:.*}", REST(app).handle)
