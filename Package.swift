@@ -192,8 +192,14 @@ let package = Package(
             name: "OutboxWriter", dependencies: ["Feathers"], path: "Tests/OutboxWriter", swiftSettings: settings),
         .testTarget(
             name: "FeathersAuthenticationTests",
-            dependencies: ["FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend"],
+            dependencies: [
+                "FeathersSupport", "Feathers", "FeathersAuthentication", "FeathersTesting", "TestBackend",
+                "TokenSharer",
+            ],
             swiftSettings: settings),
+        // Makes calls with tokens that it shares with other processes until it is killed.
+        .executableTarget(
+            name: "TokenSharer", dependencies: ["Feathers"], path: "Tests/TokenSharer", swiftSettings: settings),
         .testTarget(
             name: "FeathersJSONAPITests",
             dependencies: [
