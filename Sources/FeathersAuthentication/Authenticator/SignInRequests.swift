@@ -48,17 +48,26 @@ struct SignInRequests: Sendable {
         try await signIn(.jwt(tokens.accessToken, strategy: options.jwtStrategy), known: tokens)
     }
 
-    /// Signs in with the stored token, or with a refreshed one if the stored token has expired and can be refreshed.
     private func restore() async throws -> IssuedToken? {
         guard let stored = try await storage.read() else { return nil }
-        do {
-            return try await restore(stored)
-        } catch  where error.isRejection {
-            return try await restore(newer(than: error))
-        }
+        return try await restore(stored)
     }
 
-    private func restore(_ stored: AuthenticationTokens) async throws -> IssuedToken {
+    /// Signs in with stored tokens. If the server refuses them, goes on with those that another process has stored.
+    private func restore(_ tokens: AuthenticationTokens) async throws -> IssuedToken {
+        var stored = tokens
+        // Bounded, because a server may refuse all tokens that two processes get from it in turn.
+        for _ in 1..<5 {
+            do { return try await signInOrRefresh(stored) } catch  where error.isRejection {
+                guard let newer = await storage.readNewer() else { throw error }
+                stored = newer
+            }
+        }
+        return try await signInOrRefresh(stored)
+    }
+
+    /// Signs in with an access token, or with a refreshed one if it has expired and can be refreshed.
+    private func signInOrRefresh(_ stored: AuthenticationTokens) async throws -> IssuedToken {
         try AccessToken.check(stored.accessToken, .notAuthenticated)
         do {
             return try await signIn(with: stored)
@@ -76,18 +85,10 @@ struct SignInRequests: Sendable {
     /// Refreshes a sign-in, unless another process that shares the storage has done so, or has signed in another user.
     private func refreshUnlessNewer(_ present: AuthenticationResult) async throws -> IssuedToken {
         if let newer = await storage.readNewer() { return try await restore(newer) }
-        do {
-            return try await refresh(present).token
-        } catch  where error.isRejection {
-            return try await restore(newer(than: error))
+        do { return try await refresh(present).token } catch  where error.isRejection {
+            guard let newer = await storage.readNewer() else { throw error }
+            return try await restore(newer)
         }
-    }
-
-    /// Returns the tokens that another process has stored while the server refused this app's.
-    /// - Throws: `refusal` if there are none.
-    private func newer(than refusal: any Error) async throws -> AuthenticationTokens {
-        guard let newer = await storage.readNewer() else { throw refusal }
-        return newer
     }
 
     /// - Returns: The token, and whether it was the response to a sign-in.

@@ -121,6 +121,31 @@ import Testing
         #expect(try await storage.token(for: "feathers-jwt-refresh") == "r2")
     }
 
+    @Test func `A refused refresh with another app's tokens goes on with newer ones, too`() async throws {
+        let (storage, server, gate, arrived) = (Unlocked(), Rotation(), ClosedGate(), Promise<Void>())
+        let winner = try app(storage) { try server.answer($0) }
+        try await winner.authenticate(.local(email: "a", password: "p"))
+        let loser = try app(storage) { request in
+            // The winner's token expires before the loser signs in with it.
+            if request.data?["accessToken"] == "a2" { throw Rotation.refusal }
+            if request.path == "refresh-tokens" {
+                arrived.resolve(())
+                try await gate.pass()
+            }
+            return try server.answer(request)
+        }
+        try await loser.reauthenticate()
+        for _ in 0..<2 { _ = try await winner.service("messages").rawFind() }
+        async let call = loser.service("messages").rawFind()
+        try await arrived.value()
+        _ = try await winner.service("messages").rawFind()
+        server.state.withLock { $0.isUsed = false }
+        gate.open()
+        #expect(try await call == "ok")
+        #expect(loser.authentication.result?.accessToken == "a3")
+        #expect(try await storage.token(for: "feathers-jwt-refresh") == "r3")
+    }
+
     @Test func `A log-out of one app is not undone by another's refresh`() async throws {
         let (storage, server, gate, arrived) = (Unlocked(), Rotation(), ClosedGate(), Promise<Void>())
         let leaving = try app(storage) { try server.answer($0) }
