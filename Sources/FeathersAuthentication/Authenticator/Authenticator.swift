@@ -15,6 +15,8 @@ final class Authenticator: Sendable {
     struct Attempt: Sendable {
         let ended = Promise<End>()
         var waiters = 0
+        /// Whether it goes on without callers.
+        var isKept = false
     }
 
     struct State: Sendable {
@@ -217,7 +219,7 @@ final class Authenticator: Sendable {
         let sender = AttemptSender(id: id) { [weak self] in self }
         let requests = SignInRequests(
             options: options, storage: storage, timebase: timebase, decide: { [weak self] in self?.decision(for: id) },
-            send: sender.send)
+            keep: { [weak self] in self?.state.withLock { $0.attempts[id]?.isKept = true } }, send: sender.send)
         let owner = ObjectIdentifier(self)
         state.withLock { state in
             // The attempt may have ended before it began.
@@ -259,7 +261,7 @@ final class Authenticator: Sendable {
         let effects: Effects? = state.withLock { state in
             guard let attempt = state.attempts[id] else { return nil }
             state.attempts[id]?.waiters -= 1
-            guard attempt.waiters <= 1 else { return nil }
+            guard attempt.waiters <= 1, !attempt.isKept else { return nil }
             return note(state.session.attemptAbandoned(id), &state, because: CancellationError())
         }
         if let effects { carryOutAtOnce(effects) }

@@ -87,7 +87,7 @@ extension Authenticator {
         let connection = connectionNumber
         do {
             let requests = SignInRequests(
-                options: options, storage: storage, timebase: timebase, decide: { nil },
+                options: options, storage: storage, timebase: timebase, decide: { nil }, keep: {},
                 send: { request in
                     var request = request
                     request.sender = sender

@@ -12,6 +12,8 @@ struct SignInRequests: Sendable {
     let timebase: RelativeClock
     /// Reserves a number for storing tokens before the attempt has ended; nil if the attempt is no longer current.
     let decide: @Sendable () -> Int?
+    /// Lets the attempt go on without callers, because the tokens that it fetches might be lost otherwise.
+    let keep: @Sendable () -> Void
     let send: Send
 
     /// - Returns: The token, nil if none was stored; or the reason for a failure.
@@ -72,6 +74,7 @@ struct SignInRequests: Sendable {
         do {
             return try await signIn(with: stored)
         } catch FeathersError.Code.notAuthenticated where options.refresh.canRefresh(stored) {
+            keep()
             let (token, isSignIn) = try await refresh(try AuthenticationResult(stored))
             if isSignIn { return token }
             // A refresh returns only tokens. A sign-in also returns the user, and signs in the connection.

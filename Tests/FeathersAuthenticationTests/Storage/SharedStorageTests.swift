@@ -146,6 +146,30 @@ import Testing
         #expect(try await storage.token(for: "feathers-jwt-refresh") == "r3")
     }
 
+    @Test func `A stored sign-in that is being refreshed goes on without callers`() async throws {
+        let (storage, server, gate, arrived) = (InMemoryTokenStorage(), Rotation(), ClosedGate(), Promise<Void>())
+        let first = try app(storage) { try server.answer($0) }
+        try await first.authenticate(.local(email: "a", password: "p"))
+        let next = try app(storage) { request in
+            if request.data?["accessToken"] == "a1" { throw Rotation.refusal }
+            let answer = try server.answer(request)
+            if request.path == "refresh-tokens" {
+                arrived.resolve(())
+                try await gate.pass()
+            }
+            return answer
+        }
+        let only = Task { try await next.service("messages").rawFind() }
+        try await arrived.value()
+        only.cancel()
+        await #expect(throws: CancellationError.self) { try await only.value }
+        gate.open()
+        #expect(try await next.service("messages").rawFind() == "ok")
+        let (refreshes, reuses) = server.state.withLock { ($0.refreshes, $0.reuses) }
+        #expect(refreshes == 1 && reuses == 0)
+        #expect(try await storage.token(for: "feathers-jwt-refresh") == "r2")
+    }
+
     @Test func `A log-out of one app is not undone by another's refresh`() async throws {
         let (storage, server, gate, arrived) = (Unlocked(), Rotation(), ClosedGate(), Promise<Void>())
         let leaving = try app(storage) { try server.answer($0) }
