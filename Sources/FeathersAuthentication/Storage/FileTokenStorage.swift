@@ -106,15 +106,11 @@ private actor TokenFiles {
     func lock(_ name: String) async throws -> OpenFile {
         let lock = locks[name] ?? DirectoryLock(path: directory, name: name)
         locks[name] = lock
-        let result: Result<OpenFile, any Error>
         do {
-            result = .success(try await lock.lock(waitingAtMost: .seconds(60)))
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            result = .failure(error)
+            return try await lock.lock(waitingAtMost: .seconds(60))
+        } catch  where !(error is CancellationError) {
+            return try attempt("locked", name) { throw error }
         }
-        return try attempt("locked", name) { try result.get() }
     }
 
     private func attempt<Value>(_ what: String, _ name: String, _ body: () throws -> Value) throws -> Value {

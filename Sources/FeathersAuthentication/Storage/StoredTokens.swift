@@ -113,14 +113,10 @@ final class StoredTokens: Sendable {
             guard carriesOut(decision), let keys = await keys else { return }
             let before = known.withLock { $0 }
             guard isLogOut || before != nil else { return }
-            let outcome: Result<Void, any Error>
-            do {
-                outcome = .success(try await remove(before?.accessToken, keys.access, isLogOut))
-            } catch {
-                outcome = .failure(error)
-            }
+            var failure: (any Error)?
+            do { try await remove(before?.accessToken, keys.access, isLogOut) } catch { failure = error }
             try await remove(before?.refreshToken, keys.refresh, isLogOut)
-            try outcome.get()
+            if let failure { throw failure }
             known.withLock { $0 = nil }
         }
     }
