@@ -40,8 +40,15 @@ let package = Package(
             swiftSettings: settings),
         // JSON: values, text, parser, serializer and Codable. Imports nothing of this package.
         .target(name: "FeathersJSON", swiftSettings: settings),
-        // Locks, promises, clocks and files: what several rooms need and none owns.
-        .target(name: "FeathersSupport", swiftSettings: settings),
+        // Locks, promises, clocks, files and databases: what several rooms need and none owns.
+        .target(name: "FeathersSupport", dependencies: ["CSQLite"], swiftSettings: settings),
+        // Loads the system's SQLite when it is first needed on Linux; links it on Apple platforms.
+        .target(
+            name: "CSQLite",
+            linkerSettings: [
+                .linkedLibrary("dl", .when(platforms: [.linux])),
+                .linkedLibrary("sqlite3", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
+            ]),
         .target(name: "FeathersCore", dependencies: ["FeathersJSON", "FeathersSupport"], swiftSettings: settings),
         // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
         .target(name: "CCurl"),

@@ -21,17 +21,7 @@ package final class OpenFile: Sendable {
         let failed = fstat(descriptor, &status) != 0
         atOpening = status
         guard !failed else { throw FileFailure.last(path) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw FileFailure(path, .refused("it is not a regular file")) }
-        if status.st_uid != knownOwner { try status.requireTrustedOwner(path) }
-        guard status.st_mode & (isSecret ? 0o077 : 0o022) == 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
-            throw FileFailure(
-                path, .refused("its mode \(mode) lets other users access it; remove it, or make its mode 600"))
-        }
-        guard !isChangedInPlace || status.st_nlink <= 1 else {
-            throw FileFailure(
-                path, .refused("it has a second name (a hard link); remove that, or replace the file with a copy"))
-        }
+        try status.requireSafe(path, knownOwner: knownOwner, isSecret: isSecret, isChangedInPlace: isChangedInPlace)
     }
 
     deinit { close(descriptor) }
@@ -141,6 +131,22 @@ extension stat {
 
     /// Whether the file belongs to this user, or to the superuser, who can change every file anyway.
     var hasTrustedOwner: Bool { st_uid == geteuid() || st_uid == 0 }
+
+    /// Throws an error for a file that others could have prepared or could change.
+    /// - Parameters: Those of ``OpenFile/init(_:path:knownOwner:isSecret:isChangedInPlace:)``.
+    func requireSafe(_ path: String, knownOwner: uid_t, isSecret: Bool = false, isChangedInPlace: Bool) throws {
+        guard st_mode & S_IFMT == S_IFREG else { throw FileFailure(path, .refused("it is not a regular file")) }
+        if st_uid != knownOwner { try requireTrustedOwner(path) }
+        guard st_mode & (isSecret ? 0o077 : 0o022) == 0 else {
+            let mode = String(st_mode & 0o777, radix: 8)
+            throw FileFailure(
+                path, .refused("its mode \(mode) lets other users access it; remove it, or make its mode 600"))
+        }
+        guard !isChangedInPlace || st_nlink <= 1 else {
+            throw FileFailure(
+                path, .refused("it has a second name (a hard link); remove that, or replace the file with a copy"))
+        }
+    }
 
     /// Throws an error for a file that belongs to another user.
     func requireTrustedOwner(_ path: String) throws {

@@ -129,6 +129,36 @@ package final class SafeDirectory: FileReplacing {
         return try OpenFile(file, path: path(name), knownOwner: atOpening.st_uid, isChangedInPlace: true)
     }
 
+    /// Returns the size of a file that a library opens by its path and changes in place, after the checks of a file
+    /// that this type opens; nil if it does not exist.
+    ///
+    /// Does not open the file: closing it would release the locks that SQLite holds on it in this process.
+    package func checkedSize(of name: String) throws -> Int? {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT { return nil }
+            throw FileFailure.last(path(name))
+        }
+        if status.st_mode & S_IFMT == S_IFLNK { throw FileFailure(path(name), .system(ELOOP)) }
+        try status.requireSafe(path(name), knownOwner: atOpening.st_uid, isChangedInPlace: true)
+        return Int(clamping: status.st_size)
+    }
+
+    /// The path of this directory without links, for a library that opens files by their paths.
+    package var resolvedPath: String {
+        get throws {
+            guard let text = realpath(path, nil) else { throw FileFailure.last(path) }
+            defer { free(text) }
+            let resolved = String(cString: text)
+            var status = stat()
+            guard lstat(resolved, &status) == 0 else { throw FileFailure.last(path) }
+            guard atOpening.isSameDirectory(as: status) else {
+                throw FileFailure(path, .refused("it was replaced by another directory"))
+            }
+            return resolved
+        }
+    }
+
     package func rename(_ name: String, to newName: String) throws {
         guard renameat(descriptor, name, descriptor, newName) == 0 else { throw FileFailure.last(path(newName)) }
     }

@@ -1,0 +1,27 @@
+import CSQLite
+
+/// The system's SQLite. On Linux, it is loaded when a database is first opened, and stays loaded.
+package enum SQLiteLibrary {
+    /// The library to load. Tests hide it by naming another one.
+    @TaskLocal package static var name = standardName
+
+    private static let standardName = "libsqlite3.so.0"
+    private static let standard = load(standardName)
+    /// The first version that can be told not to follow links.
+    private static let minimumVersion: Int32 = 3_031_000
+
+    /// - Throws: ``DatabaseFailure`` if the library is missing or too old.
+    static func functions(for path: String) throws -> csqlite_functions {
+        guard let functions = name == standardName ? standard : load(name) else {
+            throw DatabaseFailure(path, .noLibrary(name))
+        }
+        return functions
+    }
+
+    private static func load(_ name: String) -> csqlite_functions? {
+        withUnsafeTemporaryAllocation(of: csqlite_functions.self, capacity: 1) { table in
+            guard let first = table.baseAddress, csqlite_load(name, first) else { return nil }
+            return first.pointee.libversion_number() < minimumVersion ? nil : first.pointee
+        }
+    }
+}
