@@ -2,8 +2,9 @@ import Feathers
 import Foundation
 
 /// Writes into an outbox and sends from it until it is killed, or its parent is gone:
-/// `OutboxWriter OUTBOX ACKNOWLEDGED URL rest|socketio|unkeyed GENERATION PARENT`; `unkeyed` is REST with a server that
-/// knows no keys. Without a generation, `-`, it only sends, and ends when the outbox is empty.
+/// `OutboxWriter OUTBOX ACKNOWLEDGED URL rest|socketio|unkeyed|offline GENERATION PARENT`; `unkeyed` is REST with a
+/// server that knows no keys, `offline` one that does not exist. Without a generation, `-`, it only sends, and ends
+/// when the outbox is empty.
 ///
 /// It says `ready` when the outbox is open. Each write that was accepted is a line of the file ACKNOWLEDGED: its key,
 /// its record and its number. The numbers of one record grow, from one write to the next and from one generation to the
@@ -46,7 +47,18 @@ struct OutboxWriter {
                     exit(1)
                 }
                 if let generation = Int64(arguments[5]) {
-                    for writer in 0..<3 { group.addTask { try await enqueue(app, writer, generation, acknowledged) } }
+                    let waits = arguments[4] != "offline"
+                    for writer in 0..<3 {
+                        group.addTask {
+                            do {
+                                try await enqueue(app, writer, generation, acknowledged, waits: waits)
+                            } catch {
+                                // The other tasks go on, so that an error of the group would come too late.
+                                write("\(error)\n", to: 2)
+                                exit(1)
+                            }
+                        }
+                    }
                 } else {
                     for await state in outbox.stateUpdates() where state.entries.isEmpty { exit(0) }
                 }
@@ -56,7 +68,9 @@ struct OutboxWriter {
     }
 
     /// Hands in writes one after the other to records that are this writer's alone.
-    private static func enqueue(_ app: FeathersApp, _ writer: Int, _ generation: Int64, _ acknowledged: Int32)
+    private static func enqueue(
+        _ app: FeathersApp, _ writer: Int, _ generation: Int64, _ acknowledged: Int32, waits: Bool
+    )
         async throws
     {
         let ledger = app.service("ledger")
@@ -71,7 +85,7 @@ struct OutboxWriter {
             let name = queued.write.method == .create ? "\(record)-\(number)" : record
             write("\(queued.write.key.uuidString.lowercased()) \(name) \(number)\n", to: acknowledged)
             // Now and then it waits for the server, so that the outbox does not only grow.
-            if Int.random(in: 0..<4) == 0 { _ = try? await queued.result() }
+            if waits, Int.random(in: 0..<4) == 0 { _ = try? await queued.result() }
         }
     }
 

@@ -54,7 +54,7 @@ actor KeptResults {
     ) async {
         let stored = outbox == nil ? showWrites(key, in: feed, diagnostics) : nil
         let unsettled = await restoreResult(key, into: feed, for: sender, diagnostics, reading: read)
-        let executed = outbox?.withState { $0.executed } ?? stored ?? ExecutedWrites()
+        let executed = await executedWrites(at: key.path, diagnostics) ?? stored ?? ExecutedWrites()
         feed.withState { state in
             // A fetch or a change of user may have been faster.
             guard case .kept(let date) = state.view.source, sender.isCurrent, state.sender ?? sender == sender else {
@@ -94,13 +94,23 @@ actor KeptResults {
         }
     }
 
+    /// - Returns: The writes that were executed last; nil in a store of another process, or if they cannot be read.
+    private func executedWrites(at path: String, _ diagnostics: Diagnostics) async -> ExecutedWrites? {
+        do { return try await outbox?.executed(at: path) } catch {
+            diagnostics.log(
+                .warning, .localStore, "The executed writes cannot be read and are not shown: \(error)",
+                [.path: .string(path)], error: error)
+            return nil
+        }
+    }
+
     /// - Returns: The writes that were executed last.
     private func showWrites(_ key: KeptResultKey, in feed: LiveFeed, _ diagnostics: Diagnostics) -> ExecutedWrites? {
         do {
-            let contents = try Journal.peek(at: outboxFile)
+            let contents = try Journal.peek(at: outboxFile, service: key.path)
             var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
             queue.identityChanged(to: key.identity)
-            for stored in contents.inOrder where stored.write.path == key.path {
+            for stored in contents.writes {
                 // Whatever its outcome, another process deals with it.
                 queue.restore(stored, isKeyed: true)
             }

@@ -33,7 +33,6 @@ public final class Outbox: Sendable, SecretHiding {
         /// The live queries that show the writes.
         var feeds = LiveFeeds()
         var provisional = ProvisionalRecords()
-        var executed = ExecutedWrites()
         /// The tagged records, by key. The first write to a record takes it, because it makes the tag stale.
         var tagged = RecentValues<TaggedRecord>(limit: 1000)
 
@@ -49,41 +48,36 @@ public final class Outbox: Sendable, SecretHiding {
 
     /// Opens an outbox, or creates one.
     /// - Parameters:
-    ///   - file: The file for the writes, created with mode 0600. Its folder is created if needed. Two more files may
-    ///     appear next to it.
+    ///   - file: The file for the writes, a SQLite database, created with mode 0600. Its folder is created if needed.
+    ///     More files whose names begin with its name appear next to it, and belong to it.
     ///   - configure: Changes the options of the outbox.
     /// - Throws: ``FeathersError`` naming the file if another outbox uses it, if it cannot be read or written, if it
-    ///   holds too many writes, or if it is damaged, with the offset of the damage. A partial record at the end was
-    ///   never accepted and is dropped.
+    ///   holds too many writes, if it is damaged, or if SQLite is missing. In each case, nothing was removed.
     public convenience init(file: URL, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
         guard file.isFileURL, !file.hasDirectoryPath else {
             throw FeathersError(
                 .badRequest, "An outbox needs the URL of a file, not '\(file.path)'", execution: .neverSent)
         }
-        let name = file.lastPathComponent
-        let disk = SystemDisk(folder: file.deletingLastPathComponent().path, lockName: "\(name).lock")
-        try await self.init(on: disk, name: name, path: file.path, OutboxOptions(configure))
+        try await self.init(on: JournalWriter(file), OutboxOptions(configure))
     }
 
-    init(on disk: any JournalDisk, name: String, path: String, _ options: OutboxOptions) async throws {
+    init(on journal: JournalWriter, _ options: OutboxOptions) async throws {
         var options = options
         options.services = Dictionary(
             options.services.map { (FeathersApp.stripSlashes($0.key), $0.value) },
             uniquingKeysWith: { first, _ in first })
         self.options = options
         timebase = RelativeClock(options.clock)
-        journal = JournalWriter(on: disk, name: name, path: path)
+        self.journal = journal
         var queue = OutboxQueue(limit: options.concurrentLanes, retry: options.retry)
         var results: [UUID: Promise<JSONValue>] = [:]
-        let stored = try await journal.open()
-        for stored in stored.inOrder {
+        for stored in try await journal.open() {
             queue.restore(
                 stored, isKeyed: options.service(at: stored.write.path).recognizesRepetition(of: stored.write))
             results[stored.write.id] = Promise()
         }
         var state = State(queue: queue, results: results)
         for item in queue.inOrder { state.provisional.add(item.write) }
-        state.executed = stored.executed
         contents = Locked(state)
     }
 

@@ -63,16 +63,13 @@ extension Outbox {
     /// step.
     /// - Parameters:
     ///   - result: The server's result, and the user to whom it was sent; nil if the write was discarded.
-    ///   - executed: The result as it is stored, if it is.
     ///   - made: The ids of the records that a discarded write has created nevertheless, by the provisional ones.
     /// - Returns: The promise of its result, for the caller to settle.
     func finish(
-        _ id: UUID, with result: ServerResult? = nil, storedAs executed: ExecutedWrite? = nil,
-        made: [String: ServiceID] = [:]
+        _ id: UUID, with result: ServerResult? = nil, made: [String: ServiceID] = [:]
     ) -> Promise<JSONValue>? {
         change { state in
             guard let write = state.queue.items[id]?.write else { return nil }
-            if let executed { state.executed.append(executed) }
             state.queue.remove(id)
             state.publish(result.map { .executed(id, $0) } ?? .discarded(id), at: write.path)
             state.settle(write, result.map { state.provisional.made(by: write, $0.value) } ?? made)
@@ -81,27 +78,31 @@ extension Outbox {
     }
 
     /// Returns the record of the end of an executed write.
-    func ending(_ write: OutboxWrite, _ result: ServerResult, storedAs executed: ExecutedWrite?) -> JournalRecord {
-        .ended(write.id, made: withState { $0.provisional.made(by: write, result.value) }, executed: executed?.result)
+    func ending(_ write: OutboxWrite, _ result: ServerResult, storedAs executed: ExecutedResult?) -> JournalRecord {
+        .ended(write.id, made: withState { $0.provisional.made(by: write, result.value) }, executed: executed)
     }
 
-    /// Returns the result of a write as it is stored; nil if it is not.
-    func stored(_ result: ServerResult, of write: OutboxWrite, for user: RequestSender) -> ExecutedWrite? {
+    /// Returns a result as it is stored; nil if it is not.
+    func stored(_ result: ServerResult, for user: RequestSender) -> ExecutedResult? {
         // Once the user has left, the results may have been removed.
         guard options.storesResults, let sender = result.sender, result.wasSent(to: user),
             let size = try? result.value.serialized().count,
             size <= ExecutedWrites.maximumSize
         else { return nil }
-        let dataSize = (try? write.data?.serialized().count) ?? 0
-        return ExecutedWrite(
-            write: write, result: ExecutedResult(result: result.value, identity: sender.identity, date: .current),
-            size: size + dataSize)
+        return ExecutedResult(result: result.value, identity: sender.identity, date: .current)
+    }
+
+    /// Returns the writes of a service that were executed last, without those that are still shown as queued.
+    func executed(at path: String) async throws -> ExecutedWrites {
+        var executed = try await journal.executed(at: path)
+        let queued = withState { [executed] state in executed.writes.map { state.queue.items[$0.write.id] != nil } }
+        executed.writes = zip(executed.writes, queued).filter { !$1 }.map(\.0)
+        return executed
     }
 
     /// Removes the stored results that were sent to a user; those of all users if it is nil.
     /// - Throws: ``FeathersError`` naming the file if it cannot be written.
     func removeResults(of identity: Identity?) async throws {
-        withState { $0.executed.remove(of: identity) }
         try await journal.removeResults(of: identity)
     }
 

@@ -126,9 +126,9 @@ extension OutboxSender {
         case .succeeded(let result):
             // The write is complete even if that cannot be recorded: a later process sends it again with its key, or
             // asks for a decision.
-            let executed = outbox.stored(result, of: item.write, for: app.currentSender)
+            let executed = outbox.stored(result, for: app.currentSender)
             try? await journal.append(outbox.ending(item.write, result, storedAs: executed), isOwed: true)
-            outbox.finish(id, with: result, storedAs: executed)?.resolve(result.value)
+            outbox.finish(id, with: result)?.resolve(result.value)
         case .failed(let error):
             let verdict = SendVerdict(error, isKeyed: isKeyed)
             app.diagnostics.log(

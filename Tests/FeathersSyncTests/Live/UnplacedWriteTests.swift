@@ -112,17 +112,6 @@ extension LiveViewTests {
         #expect(empty.writes.isEmpty && !empty.needsFetch)
     }
 
-    @Test("keeps the other executed writes when one is larger than all may be")
-    func largeExecuted() {
-        var executed = ExecutedWrites()
-        func append(_ size: Int) {
-            let result = ExecutedResult(result: ["id": 1], identity: nil, date: Date(timeIntervalSince1970: 0))
-            executed.append(ExecutedWrite(write: Self.write(.patch, 1), result: result, size: size))
-        }
-        for size in [1, 17 * 1024 * 1024, 1, 1, 1] { append(size) }
-        #expect(executed.writes.count == 4)
-    }
-
     @Test("shows a repeated write while older events follow, until no more do before a fetch responds")
     func repeatedBeforeOlderEvents() throws {
         func event(_ name: EventName, _ text: JSONValue) -> ServiceEvent {

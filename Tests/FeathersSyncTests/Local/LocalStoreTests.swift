@@ -289,9 +289,8 @@ struct LocalStoreTests {
             if hasReturned { app.setIdentity(Identity("alice")) }
             released.resolve(())
             _ = try await queued.result()
-            #expect(
-                app.outbox?.withState { $0.executed.writes.map(\.result.identity) }
-                    == (hasReturned ? [Identity("alice")] : []))
+            let executed = try await app.outbox?.executed(at: "notes").writes
+            #expect(executed?.map(\.result.identity) == (hasReturned ? [Identity("alice")] : []))
         }
         await app.outbox?.close()
     }
@@ -321,14 +320,11 @@ struct LocalStoreTests {
         try await withFeathersApp(app) { app in
             _ = try await scene.notes(app).outbox.create(Note(text: "two")).result()
         }
-        let executed = try #require(app.outbox?.withState { $0.executed.writes.first })
         // A later one does not displace it.
-        app.outbox?.withState { state in
-            let later = ExecutedResult(
-                result: .null, identity: nil, date: executed.result.date.addingTimeInterval(1000))
-            state.executed.append(ExecutedWrite(write: executed.write, result: later))
-            #expect(state.executed.missing(at: "notes", nil, since: .distantPast, []).count == 2)
-        }
+        let other = OutboxWrite.sample(1)
+        let later = ExecutedResult(result: .null, identity: nil, date: .distantFuture)
+        try await app.outbox?.journal.append(.added(other))
+        try await app.outbox?.journal.append(.ended(other.id, executed: later))
         await app.outbox?.close()
         scene.isOnline.withLock { $0 = false }
         for store in [LocalStore.directory, LocalStore.readOnly] {
@@ -347,11 +343,15 @@ struct LocalStoreTests {
             _ = try await scene.notes(app).outbox.create(Note(text: "a secret")).result()
         }
         try await app.removeKeptResults(of: Identity("bob"))
-        let file = scene.place.appending(path: "writes.outbox")
-        #expect(try Data(contentsOf: file).range(of: Data("a secret".utf8)) != nil)
+        func isStored() throws -> Bool {
+            try ["writes.outbox", "writes.outbox-wal"].contains { name in
+                try Data(contentsOf: scene.place.appending(path: name)).range(of: Data("a secret".utf8)) != nil
+            }
+        }
+        #expect(try isStored())
         try await app.removeKeptResults(of: Identity("alice"))
-        #expect(try Data(contentsOf: file).range(of: Data("a secret".utf8)) == nil)
-        #expect(app.outbox?.withState { $0.executed.writes.isEmpty } == true)
+        #expect(try !isStored())
+        #expect(try await app.outbox?.executed(at: "notes").writes.isEmpty == true)
         await app.outbox?.close()
     }
 

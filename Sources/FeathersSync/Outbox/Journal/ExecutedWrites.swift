@@ -36,37 +36,18 @@ struct ExecutedResult: Sendable {
 struct ExecutedWrite: Sendable {
     let write: OutboxWrite
     let result: ExecutedResult
-    /// The size of the data and the result, in bytes.
-    var size = 0
 }
 
 /// The writes that were executed last. They complete kept results that are older: those that had not reached the disk
 /// when the process ended, and those of queries that were not open when the writes were executed.
 struct ExecutedWrites: Sendable {
-    /// Opening an outbox reads all of them.
+    /// How many of them are stored.
     static let limit = (writes: 1024, bytes: 4 * 1024 * 1024)
     /// The size above which the result of a write is not stored.
     static let maximumSize = 64 * 1024
 
-    private(set) var writes: [ExecutedWrite] = []
-    private var size = 0
-
-    mutating func append(_ write: ExecutedWrite) {
-        // A few large ones would displace all others.
-        guard write.size <= Self.limit.bytes / 16 else { return }
-        writes.append(write)
-        size += write.size
-        guard writes.count > Self.limit.writes || size > Self.limit.bytes else { return }
-        // Many at once, because removing the first one moves all others.
-        writes.removeFirst((writes.count + 1) / 2)
-        size = writes.reduce(0) { $0 + $1.size }
-    }
-
-    /// Removes the writes whose results were sent to a user; all of them if it is nil.
-    mutating func remove(of identity: Identity?) {
-        writes.removeAll { identity == nil || $0.result.identity == identity }
-        size = writes.reduce(0) { $0 + $1.size }
-    }
+    /// The writes, the oldest first.
+    var writes: [ExecutedWrite] = []
 
     /// Returns the executed writes that a user's result of a service may lack.
     /// - Parameters:

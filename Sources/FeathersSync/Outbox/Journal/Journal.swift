@@ -2,17 +2,18 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// The file of an outbox. Appended records are durable.
+/// The database of an outbox, opened by the one process that writes and sends. Appended records are durable.
 ///
 /// Blocks during disk access: do not call it on the shared thread pool.
-struct Journal: Sendable {
-    /// A record together with its bytes in the file.
+final class Journal {
+    /// A record together with the values for its row.
     struct Entry: Sendable {
         let record: JournalRecord
-        let bytes: [UInt8]
+        fileprivate let values: [SQLiteValue]
+        fileprivate var size: Int { JournalTables.size(of: values) }
     }
 
-    /// The capacity of a journal. Opening a journal reads all of it into memory.
+    /// The capacity of a journal. Opening a journal reads all pending writes into memory.
     struct Limits: Sendable {
         /// The maximum number of writes.
         var writes = 100_000
@@ -22,168 +23,147 @@ struct Journal: Sendable {
         var failureBytes = 16 * 1024 * 1024
     }
 
-    private let disk: any JournalDisk
-    private let name: String
-    /// The file's path, for error messages.
+    /// How much of the capacity is used.
+    private struct Usage {
+        var (writes, dataBytes, failureBytes) = (0, 0, 0)
+        /// The number and the size of the executed writes; nil until they are counted.
+        var executed: (count: Int, bytes: Int)?
+    }
+
+    /// The number of created records whose provisional ids are known.
+    private let createdLimit = 1000
+
+    let database: Database
     private let path: String
-    private var file: any JournalFile
-    /// The offset of the next record.
-    private(set) var length: Int
-    private(set) var contents = JournalContents()
-    /// The length at which the file is rewritten.
-    private var rewriteLength: Int
-    /// Why the journal no longer accepts records; nil while it does.
-    private var failure: FeathersError?
-
-    private let smallestRewrite: Int
     private let limits: Limits
+    /// Held until the file is closed.
+    private let lock: OpenFile
+    private var usage = Usage()
+    /// The pending writes in their order, as they were when the journal was opened. Taken once.
+    private var opened: [StoredWrite] = []
 
-    /// Opens a journal, or creates one, and truncates an incomplete record at its end.
-    ///
-    /// Files smaller than `smallestRewrite` bytes are not rewritten.
-    /// - Throws: ``FeathersError`` naming the file if it cannot be used, with the offset of the first damaged record.
-    init(
-        on disk: any JournalDisk, name: String, path: String, smallestRewrite: Int = 64 * 1024,
-        limits: Limits = Limits()
-    ) throws {
-        (self.disk, self.name, self.path, self.limits) = (disk, name, path, limits)
-        (self.smallestRewrite, rewriteLength) = (smallestRewrite, smallestRewrite)
+    /// Opens a journal, or creates one.
+    /// - Throws: ``FeathersError`` naming the file and the reason if it cannot be used. In that case, nothing of it was
+    ///   removed.
+    init(_ file: URL, limits: Limits = Limits()) throws {
+        (path, self.limits) = (file.path, limits)
+        let name = file.lastPathComponent
         do {
-            try disk.lock()
-            // A process that died while it rewrote the file left a draft.
-            try disk.remove(Self.draft(of: name))
-            let bytes = try disk.read(name) ?? []
-            let found = try JournalFormat.contents(of: bytes)
-            guard found.length > 0 else {
-                (file, length) = try Self.begin([], on: disk, name: name)
-                return
+            let directory = try SafeDirectory.make(file.deletingLastPathComponent().path)
+            guard let lock = try directory.lock("\(name).lock") else {
+                throw Unusable(description: "another outbox uses it, in this process or in another one")
             }
-            for record in found.records {
-                guard let step = JournalRecord(payload: record.payload) else {
-                    throw JournalFormat.Failure.damaged(offset: record.offset)
-                }
-                contents.apply(step, size: record.size)
-                // No journal ever held more, so there is no need to read the rest.
-                guard contents.count <= limits.writes else { throw TooManyWrites(limit: limits.writes) }
-            }
-            (file, length) = (try disk.open(name), found.length)
-            if found.length < bytes.count {
-                try file.truncate(to: length)
-                try file.synchronize()
-            }
-        } catch {
-            // After the file is repaired, a later attempt must find it unlocked.
-            disk.unlock()
-            throw Self.failure(path, "cannot be used", error)
-        }
-    }
-
-    /// Appends records and waits until they are on disk: either all of them or none.
-    /// - Throws: ``FeathersError`` naming the file and the system's reason. If a partial write cannot be undone, every
-    ///   later call throws too.
-    mutating func append(_ entries: [Entry]) throws {
-        if let failure { throw failure }
-        let bytes = entries.flatMap(\.bytes)
-        do {
-            try file.write(bytes, at: length)
-            try file.synchronize()
-        } catch {
-            let failed = Self.failure(path, "cannot be written", error)
+            self.lock = lock
             do {
-                try file.truncate(to: length)
-                try file.synchronize()
+                database = try Database.open(name, in: directory, JournalTables.schema)
+                usage = try Self.usage(in: database)
+                guard usage.writes <= limits.writes, usage.dataBytes <= limits.dataBytes else {
+                    throw Unusable(
+                        description: "it holds more than \(limits.writes) writes or \(limits.dataBytes) bytes of "
+                            + "data, which are the limits. Nothing was changed")
+                }
+                opened = try JournalTables.writes(in: database)
             } catch {
-                failure = failed
+                // After the file is repaired, a later attempt must find it unlocked.
+                lock.unlock()
+                throw error
             }
-            throw failed
+        } catch {
+            throw Self.failure(file.path, "cannot be used", error)
         }
-        length += bytes.count
-        for entry in entries { contents.apply(entry.record, size: entry.bytes.count) }
-        // If that fails, the current file stays in use: it is correct, only longer.
-        if length >= rewriteLength { try? rewrite() }
     }
 
-    /// Removes the results of executed writes that were sent to a user, from the file too; those of all users if it is
+    private static func usage(in database: Database) throws -> Usage {
+        let sums = try database.rows("SELECT count(*), sum(size), sum(failure_size) FROM writes") { row in
+            (0..<3).map { Int(row.integer($0) ?? 0) }
+        }
+        guard let sums = sums.first else { return Usage() }
+        return Usage(writes: sums[0], dataBytes: sums[1], failureBytes: sums[2])
+    }
+
+    /// Returns the writes that the journal contained when it was opened, once.
+    func takeOpened() -> [StoredWrite] {
+        defer { opened = [] }
+        return opened
+    }
+
+    /// Closes the database and unlocks it.
+    func close() {
+        database.close()
+        // Closing is not enough: a program that is being started briefly holds a copy of the descriptor, and with it
+        // the lock.
+        lock.unlock()
+    }
+
+    /// Stores records in one transaction.
+    /// - Returns: For each record, why it does not fit; nil if it is stored.
+    /// - Throws: ``FeathersError`` naming the file and the reason. In that case, none of them is stored.
+    func append(_ entries: [Entry]) throws -> [FeathersError?] {
+        let before = usage
+        do {
+            return try database.transaction {
+                try entries.map { entry in
+                    do {
+                        try apply(entry)
+                        return nil
+                    } catch let full as Full {
+                        return FeathersError(
+                            .generalError, "The outbox file '\(path)' is full: it can hold at most \(full.limit)",
+                            execution: .neverSent)
+                    }
+                }
+            }
+        } catch {
+            usage = before
+            throw Self.failure(path, "cannot be written", error)
+        }
+    }
+
+    /// Removes the results of executed writes that were sent to a user, from the files too; those of all users if it is
     /// nil.
     /// - Throws: ``FeathersError`` naming the file if it cannot be written.
-    mutating func removeResults(of identity: Identity?) throws {
-        if let failure { throw failure }
-        contents.removeResults(of: identity)
-        do { try rewrite() } catch { throw Self.failure(path, "cannot be written", error) }
-    }
-
-    /// Rewrites the file with only the pending writes and the results of the last executed ones.
-    private mutating func rewrite() throws {
-        rewriteLength = length * 2
+    func removeResults(of identity: Identity?) throws {
         do {
-            (file, length) = try Self.begin(
-                try contents.records.map { try Self.entry($0, path: path) }, on: disk, name: name)
-            rewriteLength = max(smallestRewrite, length * 2)
-        } catch let error as UncertainFolder {
-            // After a power failure, either of the two files may be found, so no record can be added to either.
-            failure = Self.failure(path, "cannot be written", error.cause)
-            throw error
-        }
-    }
-
-    /// Atomically replaces the file with a new one.
-    private static func begin(_ entries: [Entry], on disk: any JournalDisk, name: String) throws -> (
-        any JournalFile, Int
-    ) {
-        let bytes = JournalFormat.header + entries.flatMap(\.bytes)
-        let draft = Self.draft(of: name)
-        let file: any JournalFile
-        do {
-            file = try disk.create(draft)
-            try file.write(bytes, at: 0)
-            try file.synchronize()
-            try disk.rename(draft, to: name)
+            usage.executed = nil
+            let name = SQLiteValue(identity?.name)
+            try database.execute("DELETE FROM executed WHERE ?1 IS NULL OR result_identity = ?1", name)
+            try database.checkpoint()
         } catch {
-            // On a full disk, the draft would take the remaining space.
-            try? disk.remove(draft)
-            throw error
+            throw Self.failure(path, "cannot be written", error)
         }
-        do { try disk.synchronize() } catch { throw UncertainFolder(cause: error) }
-        return (file, bytes.count)
     }
 
-    private static func draft(of name: String) -> String { "\(name).new" }
-
-    private struct UncertainFolder: Error {
-        let cause: any Error
+    /// Returns the writes of a service that were executed last.
+    func executed(at path: String) throws -> ExecutedWrites {
+        do { return try JournalTables.executed(in: database, at: path) } catch {
+            throw Self.failure(self.path, "cannot be read", error)
+        }
     }
 
-    private struct TooManyWrites: Error {
-        let limit: Int
+    /// Returns the pending and the executed writes of a service in a database that another process may be writing.
+    /// Changes nothing.
+    static func peek(at file: URL, service path: String) throws -> (writes: [StoredWrite], executed: ExecutedWrites) {
+        guard let directory = try SafeDirectory.open(file.deletingLastPathComponent().path),
+            let database = try Database.openForReading(file.lastPathComponent, in: directory, JournalTables.schema)
+        else { return ([], ExecutedWrites()) }
+        // A write that ends in between must be in one of the two.
+        return try database.snapshot {
+            (try JournalTables.writes(in: database, at: path), try JournalTables.executed(in: database, at: path))
+        }
     }
 
-    /// Encodes a record.
-    /// - Throws: ``FeathersError/Code/badRequest`` if the record cannot be encoded as JSON, or is too long.
-    static func entry(_ record: JournalRecord, path: String) throws -> Entry {
-        let payload: [UInt8]
-        do {
-            payload = try record.payload()
-        } catch {
-            throw FeathersError(.badRequest, "The write cannot be encoded as JSON: \(error)", execution: .neverSent)
-        }
-        guard let bytes = JournalFormat.record(payload) else {
-            throw FeathersError(
-                .badRequest, "The write is too long for the outbox file '\(path)'", execution: .neverSent)
-        }
-        return Entry(record: record, bytes: bytes)
+    // MARK: Errors
+
+    private struct Unusable: Error, CustomStringConvertible {
+        let description: String
     }
 
     private static func failure(_ path: String, _ what: String, _ error: any Error) -> FeathersError {
         let reason =
             switch error {
-            case JournalFormat.Failure.foreign: "it is not an outbox file"
-            case JournalFormat.Failure.otherVersion(let version):
-                "it has version \(version); only \(JournalFormat.version) is supported"
-            case JournalFormat.Failure.damaged(let offset):
-                "it is damaged at byte \(offset). Nothing was changed; move the file to start with an empty one"
-            case let error as UncertainFolder: "\(error.cause)"
-            case let error as TooManyWrites:
-                "it holds more than \(error.limit) writes, which is the limit. Nothing was changed"
+            case let error as DatabaseFailure where [.notADatabase, .foreign].contains(error.reason):
+                "it is not an outbox file. Nothing was changed"
+            case let error as DatabaseFailure: error.explanation
             default: "\(error)"
             }
         return FeathersError(
@@ -191,72 +171,143 @@ struct Journal: Sendable {
     }
 }
 
-// MARK: - Reading beside a writer
+// MARK: - Rows
 
 extension Journal {
-    /// Returns the contents of a journal that another process may be writing. Changes nothing.
-    static func peek(at file: URL) throws -> JournalContents {
-        guard let directory = try SafeDirectory.open(file.deletingLastPathComponent().path),
-            let bytes = try directory.open(file.lastPathComponent)?.readAll(atMost: Int(Int32.max))
-        else { return JournalContents() }
-        var contents = JournalContents()
-        // A record at the end may be incomplete while the other process writes it.
-        for record in try JournalFormat.contents(of: bytes).records {
-            guard let step = JournalRecord(payload: record.payload) else {
-                throw JournalFormat.Failure.damaged(offset: record.offset)
-            }
-            contents.apply(step, size: record.size)
-        }
-        return contents
+    private struct Full: Error {
+        let limit: String
     }
-}
 
-// MARK: - Limits
-
-extension Journal {
-    /// The remaining capacity of the journal.
-    var room: Room { Room(path: path, limits: limits, contents: contents) }
-
-    /// The remaining capacity for a batch of records, reserved before they are written.
-    struct Room: Sendable {
-        private let path: String
-        private let limits: Limits
-        private var writes: Int
-        private var dataBytes: Int
-        private var failureBytes: Int
-
-        fileprivate init(path: String, limits: Limits, contents: JournalContents) {
-            (self.path, self.limits) = (path, limits)
-            (writes, dataBytes, failureBytes) = (contents.count, contents.dataSize, contents.failureSize)
-        }
-
-        /// Reserves room for a record. Records of a write's progress always fit: otherwise, a full journal would stay
-        /// full.
-        /// - Throws: ``FeathersError`` naming the file and the limit.
-        mutating func take(_ entry: Entry) throws {
-            switch entry.record {
-            case .added:
-                guard writes < limits.writes else { throw full("\(limits.writes) writes") }
-                try takeData(entry.bytes.count)
-                writes += 1
-            case .replaced: try takeData(entry.bytes.count)
-            case .failed(_, _, let error, _) where error.data != nil || error.errors != nil:
-                guard failureBytes + entry.bytes.count <= limits.failureBytes else {
-                    throw full("\(limits.failureBytes) bytes of errors")
+    /// Encodes a record.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the record cannot be encoded as JSON.
+    static func entry(_ record: JournalRecord) throws -> Entry {
+        do {
+            let values: [SQLiteValue] =
+                switch record {
+                case .added(let write): try JournalTables.values(of: write)
+                case .failed(_, let reason, let error, _): [try JournalTables.json(reason, error)]
+                case .replaced(_, let key, let data, let base, let tag):
+                    [.text(key.text), try JournalTables.json(data), try JournalTables.json(base), SQLiteValue(tag)]
+                case .ended(_, _, let executed?): [try JournalTables.json(executed.result)]
+                case .claimed, .begun, .released, .ended: []
                 }
-                failureBytes += entry.bytes.count
-            case .claimed, .begun, .released, .failed, .ended: break
+            return Entry(record: record, values: values)
+        } catch {
+            throw FeathersError(.badRequest, "The write cannot be encoded as JSON: \(error)", execution: .neverSent)
+        }
+    }
+
+    /// Changes the rows of a write. Records of a write's progress always fit: otherwise, a full journal would stay
+    /// full.
+    /// - Throws: ``Full`` before anything is changed.
+    private func apply(_ entry: Entry) throws {
+        switch entry.record {
+        case .added:
+            guard usage.writes < limits.writes else { throw Full(limit: "\(limits.writes) writes") }
+            try takeData(entry.size)
+            usage.writes += 1
+            var values = entry.values
+            // A write may reach the disk after the end of the one that creates its record.
+            if let id = try createdID(for: values[JournalTables.recordColumn]) {
+                values[JournalTables.recordColumn] = id
             }
+            try database.execute(JournalTables.insertion, values)
+        case .claimed(let ids, let identity):
+            for id in ids {
+                try database.execute(
+                    "UPDATE writes SET identity = ? WHERE id = ?", SQLiteValue(identity?.name), .text(id.text))
+            }
+        case .begun(let id): try progress(of: id, mayHaveExecuted: true)
+        case .released(let id): try progress(of: id, mayHaveExecuted: false)
+        case .failed(let id, _, let error, let mayHaveExecuted):
+            guard let old = try sizes(of: id) else { return }
+            if error.data != nil || error.errors != nil,
+                usage.failureBytes - old.failure + entry.size > limits.failureBytes
+            {
+                throw Full(limit: "\(limits.failureBytes) bytes of errors")
+            }
+            usage.failureBytes += entry.size - old.failure
+            try database.execute(
+                "UPDATE writes SET may_have_executed = ?, failure = ?, failure_size = ? WHERE id = ?",
+                SQLiteValue(mayHaveExecuted), entry.values[0], SQLiteValue(entry.size), .text(id.text))
+        case .replaced(let id, _, _, _, _):
+            guard let old = try sizes(of: id) else { return }
+            try takeData(entry.size, insteadOf: old.data)
+            try progress(of: id, mayHaveExecuted: false)
+            try database.execute(
+                "UPDATE writes SET key = ?, data = ?, base = ?, tag = ?, size = ? WHERE id = ?",
+                entry.values + [SQLiteValue(entry.size), .text(id.text)])
+        case .ended(let id, let made, let executed):
+            if let old = try sizes(of: id) {
+                if let executed { try keep(id, executed, entry, size: old.data + entry.size) }
+                usage.writes -= 1
+                usage.dataBytes -= old.data
+                usage.failureBytes -= old.failure
+                try database.execute("DELETE FROM writes WHERE id = ?", .text(id.text))
+            }
+            for (provisional, id) in made { try rename(provisional, to: id) }
         }
+    }
 
-        private mutating func takeData(_ count: Int) throws {
-            guard dataBytes + count <= limits.dataBytes else { throw full("\(limits.dataBytes) bytes of data") }
-            dataBytes += count
+    private func takeData(_ count: Int, insteadOf old: Int = 0) throws {
+        guard usage.dataBytes - old + count <= limits.dataBytes else {
+            throw Full(limit: "\(limits.dataBytes) bytes of data")
         }
+        usage.dataBytes += count - old
+    }
 
-        private func full(_ limit: String) -> FeathersError {
-            FeathersError(
-                .generalError, "The outbox file '\(path)' is full: it can hold at most \(limit)", execution: .neverSent)
+    private func sizes(of id: UUID) throws -> (data: Int, failure: Int)? {
+        try database.rows("SELECT size, failure_size FROM writes WHERE id = ?", .text(id.text)) { row in
+            (Int(row.integer(0) ?? 0), Int(row.integer(1) ?? 0))
+        }.first
+    }
+
+    /// Records that an attempt has begun or was not executed: an earlier failure no longer applies.
+    private func progress(of id: UUID, mayHaveExecuted: Bool) throws {
+        guard let old = try sizes(of: id) else { return }
+        usage.failureBytes -= old.failure
+        try database.execute(
+            "UPDATE writes SET may_have_executed = ?, failure = NULL, failure_size = 0 WHERE id = ?",
+            SQLiteValue(mayHaveExecuted), .text(id.text))
+    }
+
+    /// Moves a write to the executed ones, of which the oldest are removed.
+    private func keep(_ id: UUID, _ executed: ExecutedResult, _ entry: Entry, size: Int) throws {
+        // A few large ones would displace all others.
+        guard size <= ExecutedWrites.limit.bytes / 16 else { return }
+        let counted = try usage.executed ?? countExecuted()
+        try database.execute(
+            JournalTables.copyToExecuted, entry.values[0], .double(executed.date.timeIntervalSinceReferenceDate),
+            SQLiteValue(executed.identity?.name), SQLiteValue(entry.size), .text(id.text))
+        usage.executed = (counted.count + 1, counted.bytes + size)
+        guard counted.count >= ExecutedWrites.limit.writes || counted.bytes + size > ExecutedWrites.limit.bytes else {
+            return
         }
+        // Many at once, so that they are rarely counted.
+        try database.execute(
+            "DELETE FROM executed WHERE number <= (SELECT number FROM executed ORDER BY number LIMIT 1 OFFSET ?)",
+            SQLiteValue(counted.count / 2))
+        usage.executed = try countExecuted()
+    }
+
+    private func countExecuted() throws -> (count: Int, bytes: Int) {
+        try database.rows("SELECT count(*), sum(size) FROM executed") { row in
+            (Int(row.integer(0) ?? 0), Int(row.integer(1) ?? 0))
+        }.first ?? (0, 0)
+    }
+
+    private func createdID(for record: SQLiteValue) throws -> SQLiteValue? {
+        guard record != .null else { return nil }
+        let ids = try database.rows("SELECT id FROM created WHERE provisional = ?", record) { $0.bytes(0) }
+        return ids.first?.map { .utf8($0) }
+    }
+
+    /// Replaces a provisional id with the one that the server has assigned, and remembers it.
+    private func rename(_ provisional: String, to id: ServiceID) throws {
+        let (old, new) = (try JournalTables.json(.string(provisional)), try JournalTables.json(id.json))
+        try database.execute("INSERT OR REPLACE INTO created (provisional, id) VALUES (?, ?)", old, new)
+        try database.execute(
+            "DELETE FROM created WHERE number <= (SELECT max(number) FROM created) - ?", SQLiteValue(createdLimit))
+        try database.execute("UPDATE writes SET record = ? WHERE record = ? AND method <> 'create'", new, old)
     }
 }

@@ -1,78 +1,80 @@
 import FeathersCore
 import FeathersSupport
+import Foundation
 
-/// Appends to a journal on a dedicated thread. Records that arrive while the disk is busy are written together.
+/// Appends to a journal on a dedicated thread. Records that arrive while the disk is busy are stored together.
 actor JournalWriter {
-    /// A record waiting to be written.
+    /// A record waiting to be stored.
     private struct Ticket: Sendable {
         let entry: Journal.Entry
-        /// Whether the record is written later if it cannot be written now.
+        /// Whether the record is stored later if it cannot be stored now.
         let isOwed: Bool
         let onDurable: @Sendable () -> Void
         let end = Promise<Void>()
     }
 
-    private let disk: any JournalDisk
-    private let name: String
-    private let path: String
+    private let file: URL
     private let limits: Journal.Limits
     private let executor = DiskExecutor(label: "feathers.outbox")
-    private var journal: Journal?
-    /// Records that could not be written but are still true. They are written with the next record.
-    private var owed: [Journal.Entry] = []
+    private(set) var journal: Journal?
+    /// Records that could not be stored but are still true. They are stored with the next record.
+    private var owed: [JournalRecord] = []
     private nonisolated let line = Locked<[Ticket]>([])
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(on disk: any JournalDisk, name: String, path: String, limits: Journal.Limits = Journal.Limits()) {
-        (self.disk, self.name, self.path, self.limits) = (disk, name, path, limits)
-    }
+    init(_ file: URL, limits: Journal.Limits = Journal.Limits()) { (self.file, self.limits) = (file, limits) }
 
-    /// Opens the journal and returns its contents.
-    func open() throws -> JournalContents {
-        let journal = try Journal(on: disk, name: name, path: path, limits: limits)
+    /// Opens the journal and returns the pending writes, in the order they were queued.
+    func open() throws -> [StoredWrite] {
+        let journal = try Journal(file, limits: limits)
         self.journal = journal
-        return journal.contents
+        return journal.takeOpened()
     }
 
-    /// Writes the waiting records and unlocks the file. Later calls fail.
+    /// Stores the waiting records, and closes and unlocks the file. Later calls fail.
     func close() {
         flush()
-        guard journal != nil else { return }
+        journal?.close()
         journal = nil
-        disk.unlock()
     }
 
     /// Removes the results of executed writes that were sent to a user; those of all users if it is nil.
     func removeResults(of identity: Identity?) throws {
         flush()
-        owed = owed.map { entry in
-            guard case .ended(let id, let made, let executed?) = entry.record,
+        owed = owed.map { record in
+            guard case .ended(let id, let made, let executed?) = record,
                 identity == nil || executed.identity == identity
-            else {
-                return entry
-            }
-            return (try? Journal.entry(.ended(id, made: made), path: path)) ?? entry
+            else { return record }
+            return .ended(id, made: made)
         }
-        guard journal != nil else { throw closed }
-        try journal?.removeResults(of: identity)
+        guard let journal else { throw closed }
+        try journal.removeResults(of: identity)
     }
 
-    private var closed: FeathersError { FeathersError(.gone, "The outbox '\(path)' is closed", execution: .neverSent) }
+    /// Returns the writes of a service that were executed last.
+    func executed(at path: String) throws -> ExecutedWrites {
+        guard let journal else { throw closed }
+        return try journal.executed(at: path)
+    }
+
+    private var closed: FeathersError {
+        FeathersError(.gone, "The outbox '\(file.path)' is closed", execution: .neverSent)
+    }
 
     /// Appends a record.
     ///
     /// Not cancellable, because the record reaches the disk regardless. Bounded by the disk.
     /// - Parameters:
     ///   - record: The record to append.
-    ///   - isOwed: Whether the record is still true if it cannot be written. It is then written with the next record.
-    ///   - onDurable: Called once the record is on disk, in the order of the file.
-    /// - Throws: ``FeathersError`` naming the file if the record was not written or does not fit. In that case, the
+    ///   - isOwed: Whether the record is still true if it cannot be stored. It is then stored with the next record.
+    ///   - onDurable: Called once the record is on disk, in the order of the records.
+    /// - Throws: ``FeathersError`` naming the file if the record was not stored or does not fit. In that case, the
     ///   file contains no part of it.
     nonisolated func append(
         _ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable () -> Void = {}
     ) async throws {
-        let ticket = Ticket(entry: try Journal.entry(record, path: path), isOwed: isOwed, onDurable: onDurable)
+        let ticket = Ticket(entry: try Journal.entry(record), isOwed: isOwed, onDurable: onDurable)
         line.withLock { $0.append(ticket) }
         await flush()
         // Already settled by this flush or an earlier one, so a cancelled task gets the outcome too.
@@ -80,39 +82,30 @@ actor JournalWriter {
     }
 
     private func flush() {
-        var tickets = line.withLock { line in
+        let tickets = line.withLock { line in
             defer { line = [] }
             return line
         }
         guard !tickets.isEmpty else { return }
-        guard var journal else {
+        guard let journal else {
             for ticket in tickets { ticket.end.fail(closed) }
             return
         }
-        // Moved out, so that mutating it does not copy it.
-        self.journal = nil
-        defer { self.journal = journal }
-        var room = journal.room
-        tickets.removeAll { ticket in
-            do {
-                try room.take(ticket.entry)
-                return false
-            } catch {
-                ticket.end.fail(error)
-                return true
-            }
-        }
-        guard !tickets.isEmpty else { return }
         do {
-            try journal.append(owed + tickets.map(\.entry))
+            let debts = owed.compactMap { try? Journal.entry($0) }
+            let refusals = try journal.append(debts + tickets.map(\.entry)).dropFirst(debts.count)
             owed = []
-            for ticket in tickets {
-                ticket.onDurable()
-                ticket.end.resolve(())
+            for (ticket, refusal) in zip(tickets, refusals) {
+                if let refusal {
+                    ticket.end.fail(refusal)
+                } else {
+                    ticket.onDurable()
+                    ticket.end.resolve(())
+                }
             }
         } catch {
             for ticket in tickets {
-                if ticket.isOwed { owed.append(ticket.entry) }
+                if ticket.isOwed { owed.append(ticket.entry.record) }
                 ticket.end.fail(error)
             }
         }

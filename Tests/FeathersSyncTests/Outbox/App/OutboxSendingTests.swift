@@ -230,30 +230,6 @@ struct OutboxSendingTests {
         await outbox.close()
     }
 
-    @Test(
-        "A write that reaches the disk after the end of the one that creates its record is stored with the assigned id")
-    func lateFollower() throws {
-        var contents = JournalContents()
-        let created = OutboxWrite.sample(1, lane: "a")
-        func patch(_ number: Int) -> OutboxWrite {
-            let sample = OutboxWrite.sample(number, lane: "a")
-            return OutboxWrite(
-                id: sample.id, key: sample.key, path: sample.path, method: .patch, recordID: .string("provisional"),
-                data: ["n": 1],
-                query: sample.query, route: sample.route, date: sample.date, identity: nil, lane: sample.lane)
-        }
-        contents.apply(.added(created))
-        contents.apply(.ended(created.id, made: ["provisional": 2]))
-        var later = JournalContents()
-        for record in contents.records {
-            let payload = try record.payload()
-            later.apply(try #require(JournalRecord(payload: payload[...])))
-        }
-        later.apply(.added(patch(2)))
-        contents.apply(.added(patch(2)))
-        for contents in [contents, later] { #expect(contents.inOrder.map(\.write.recordID) == [2]) }
-    }
-
     @Test("The end of a creation is stored with the assigned id, although no other write knows the record yet")
     func storedID() async throws {
         let folder = try OutboxFolder()

@@ -87,13 +87,18 @@ struct OutboxWaitingTests {
     @Test("A signed-out write that waits for a sign-in in progress is sent as that user's")
     func claimedDuringSignIn() async throws {
         let (asked, answered) = (Promise<Void>(), Promise<Void>())
+        let folder = try OutboxFolder()
+        let stored = Locked<[Identity?]>([])
         let transport = StubTransport { request in
-            guard request.path == "authentication" else { return request.data ?? .null }
+            guard request.path == "authentication" else {
+                let writes = try Journal.peek(at: folder.file, service: "messages").writes
+                stored.withLock { $0 = writes.map(\.write.identity) }
+                return request.data ?? .null
+            }
             asked.resolve(())
             try await answered.value()
             return ["accessToken": "secret", "user": ["id": 1]]
         }
-        let folder = try OutboxFolder()
         let app = FeathersApp(transport: transport)
         try app.use(authentication: AuthenticationOptions())
         let outbox = try await Outbox(file: folder.file)
@@ -106,12 +111,10 @@ struct OutboxWaitingTests {
             answered.resolve(())
             _ = try await signedIn
             _ = try await queued.result()
+            // When it was sent, it was stored as this user's.
+            #expect(app.identity != nil && stored.withLock { $0 } == [app.identity])
         }
         #expect(transport.requests.map(\.path) == ["authentication", "messages"])
-        // Before it is sent, it is stored as this user's.
-        let text = try String(decoding: Data(contentsOf: folder.file), as: UTF8.self)
-        let claim = try #require(text.range(of: #""step":"claimed""#)).lowerBound
-        #expect(try claim < #require(text.range(of: #""step":"ended""#)).lowerBound)
     }
 
     @Test("Over a connection it waits for the connection, and no delay")
@@ -187,45 +190,44 @@ struct OutboxWaitingTests {
 
     @Test("What the app's end comes before is known not to be sent, also without keys")
     func endedBeforeSending() async throws {
-        let disk = SimulatedDisk()
+        let folder = try OutboxFolder()
         let server = AnsweringServer()
-        let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions())
+        let outbox = try await Outbox(on: JournalWriter(folder.file), OutboxOptions())
         let app = FeathersApp(transport: StubTransport { request in try await server.answer(request) })
         try app.use(outbox: outbox)
         try await app.service("messages").outbox.create(["n": 1])
-        let life = Locked<Task<Void, any Error>?>(nil)
-        // The first thing that is written from here on is that an attempt begins.
-        disk.state.withLock { $0.onSynchronizing = { life.withLock { $0?.cancel() } } }
-        let running = life.withLock { life in
-            let task = Task { try await app.run() }
-            life = task
-            return task
-        }
+        let (began, held) = (Promise<Void>(), DispatchSemaphore(value: 0))
+        async let holding: Void = outbox.journal.hold(began, until: held)
+        try await began.value()
+        let running = Task { try await app.run() }
+        // The record that the attempt begins waits for the disk when the app ends.
+        try await outbox.wait { $0.entries.first?.status == .sending }
+        running.cancel()
+        held.signal()
+        await holding
         _ = try? await running.value
         #expect(server.requests.isEmpty)
         #expect(outbox.state.entries.map(\.status) == [.waiting])
-        #expect(
-            try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.mayHaveExecuted)
-                == [false])
+        #expect(try folder.found().map(\.mayHaveExecuted) == [false])
     }
 
     @Test("A full disk sends nothing that could not be noted, and refuses what is handed in")
     func fullDisk() async throws {
-        let disk = SimulatedDisk()
+        let folder = try OutboxFolder()
         let clock = ManualClock()
         let server = AnsweringServer()
-        let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions { $0.clock = clock })
+        let outbox = try await Outbox(on: JournalWriter(folder.file), OutboxOptions { $0.clock = clock })
         let app = FeathersApp(transport: StubTransport { request in try await server.answer(request) })
         try app.use(outbox: outbox)
         let queued = try await app.service("messages").outbox.create(["n": 1])
-        disk.state.withLock { $0.room = 0 }
+        try await outbox.journal.refuseWrites(true)
         await #expect { try await app.service("messages").outbox.create(["n": 2]) } throws: {
-            "\($0)".contains("No space left on device")
+            "\($0)".contains("'\(folder.file.path)' cannot be written")
         }
         try await withFeathersApp(app) { _ in
             try await clock.waitForSleepers(1)
             #expect(server.requests.isEmpty)
-            disk.state.withLock { $0.room = 1 << 40 }
+            try await outbox.journal.refuseWrites(false)
             clock.advance(by: .seconds(60))
             _ = try await queued.result()
         }
@@ -234,32 +236,30 @@ struct OutboxWaitingTests {
 
     @Test("An end that the disk does not take is an end all the same, and written with the next record")
     func owedEnd() async throws {
-        let disk = SimulatedDisk()
+        let folder = try OutboxFolder()
         let gate = Promise<Void>()
         let transport = StubTransport { request in
             if request.data?["n"] == 1 { try await gate.value() }
             return request.data ?? .null
         }
-        let outbox = try await Outbox(on: disk, name: "outbox", path: "/outbox", OutboxOptions())
+        let outbox = try await Outbox(on: JournalWriter(folder.file), OutboxOptions())
         let app = FeathersApp(transport: transport)
         try app.use(outbox: outbox)
         let first = try await app.service("messages").outbox.create(["n": 1])
         try await withFeathersApp(app) { _ in
             try await transport.waitForRequest(number: 1)
-            disk.state.withLock { $0.room = 0 }
+            try await outbox.journal.refuseWrites(true)
             gate.resolve(())
             _ = try await first.result()
             #expect(outbox.state.entries.isEmpty)
         }
         // A process that died now would leave a write that may have been executed.
-        let left = try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder
+        let left = try folder.found()
         #expect(left.map(\.write) == [first.write] && left.first?.mayHaveExecuted == true)
-        disk.state.withLock { $0.room = 1 << 40 }
+        try await outbox.journal.refuseWrites(false)
         let second = try await app.service("messages").outbox.create(["n": 2])
         #expect(
-            try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false)).contents.inOrder.map(\.write) == [
-                second.write
-            ])
+            try folder.found().map(\.write) == [second.write])
     }
 
     @Test("The states begin with the present one and end up with what has become")

@@ -1,81 +1,107 @@
 import FeathersCore
 import FeathersSupport
+import Foundation
 import Testing
 
 @testable import FeathersSync
 
-@Suite("Journals that were cut off or damaged", .timeLimit(.minutes(10)))
+@Suite("Outbox files that are damaged or foreign", .timeLimit(.minutes(10)))
 struct DamagedJournalTests {
-    @Test("Cut off at any byte, a journal has its whole records, and takes others behind them")
-    func truncated() throws {
-        let (bytes, ends) = try SampleJournal.file()
-        for length in 0...bytes.count {
-            let disk = SimulatedDisk("outbox", Array(bytes[..<length]))
-            var journal = try SampleJournal.open(disk)
-            let whole = max(ends.filter { $0 <= length }.count - 1, 0)
-            let kept = Array(SampleJournal.records[..<whole])
-            #expect(journal.contents.text == SampleJournal.contents(kept).text, "at byte \(length)")
+    private let folder: OutboxFolder
 
-            try journal.append([try SampleJournal.entry(.added(.sample(7)))])
-            let again = try SampleJournal.open(disk.afterPowerFailure(keepsWrites: false))
-            #expect(
-                again.contents.text == SampleJournal.contents(kept + [.added(.sample(7))]).text, "at byte \(length)")
+    init() throws { folder = try OutboxFolder() }
+
+    /// A closed file with 100 pending writes.
+    private func file() throws -> [UInt8] {
+        let journal = try Journal(folder.file)
+        for number in 0..<100 {
+            try journal.append(.added(.sample(number, data: .string(String(repeating: "x", count: 500)))))
         }
+        journal.close()
+        return try folder.bytes(of: "writes.outbox")
     }
 
-    @Test(
-        "With any byte changed it is not opened, names the file and the byte, and is left as it is",
-        arguments: [0xFF, 0x01, 0x80] as [UInt8])
-    func flipped(_ mask: UInt8) throws {
-        let (bytes, ends) = try SampleJournal.file()
-        for index in bytes.indices {
-            var damaged = bytes
-            damaged[index] ^= mask
-            let disk = SimulatedDisk("outbox", damaged)
-            let start = ends.last { $0 <= index } ?? 0
-            #expect("byte \(index)") {
-                try SampleJournal.open(disk)
-            } throws: { error in
-                let text = "\(error)"
-                // The name of the format is the one thing that makes it a journal at all.
-                let reason = index < 7 ? "it is not an outbox file" : "damaged at byte \(start)"
-                return text.contains("'/outbox'") && text.contains(reason)
+    private func expectRefusal(_ reason: String, _ folder: OutboxFolder, from: SourceLocation = #_sourceLocation) throws
+    {
+        let before = try folder.bytes(of: "writes.outbox")
+        for _ in 0..<2 {
+            #expect(sourceLocation: from) {
+                try Journal(folder.file)
+            } throws: {
+                "\($0)".contains("The outbox file '\(folder.file.path)' cannot be used: ") && "\($0)".contains(reason)
+                    && ($0 as? FeathersError)?.execution == .neverSent
             }
-            #expect(disk.bytes(of: "outbox") == damaged)
-            #expect(disk.state.withLock { !$0.isLocked })
         }
+        #expect(try folder.bytes(of: "writes.outbox") == before, sourceLocation: from)
     }
 
     @Test(
-        "Zeros, which a file system leaves where it had no time to write, are cut off",
-        arguments: [1, 11, 12, 13, 4096])
-    func zeros(_ count: Int) throws {
-        let (bytes, _) = try SampleJournal.file()
-        let disk = SimulatedDisk("outbox", bytes + [UInt8](repeating: 0, count: count))
-        #expect(try SampleJournal.open(disk).contents.text == SampleJournal.contents(SampleJournal.records).text)
-        #expect(disk.bytes(of: "outbox") == bytes)
+        "A file in the format before SQLite, and any other file, is refused, named, and left as it is",
+        arguments: ["FOUTBOX\u{1}abcd", "FOUTBOX\u{1}" + String(repeating: "record", count: 1000), "x"])
+    func foreign(_ text: String) throws {
+        try folder.write(text.utf8, to: "writes.outbox")
+        try expectRefusal("it is not an outbox file", folder)
     }
 
-    @Test("A record that is none of this version's is damage, too")
-    func unknownRecord() throws {
-        let (bytes, _) = try SampleJournal.file()
-        let foreign = JournalFormat.record(Array(#"{"step":"dreamt","id":"\#(UUIDText.any)"}"#.utf8)) ?? []
-        #expect { try SampleJournal.open(SimulatedDisk("outbox", bytes + foreign)) } throws: {
-            "\($0)".contains("damaged at byte \(bytes.count)")
+    @Test("The database of another program is refused, named, and left as it is")
+    func otherProgram() throws {
+        let schema = DatabaseSchema(application: 1, version: 1, statements: ["CREATE TABLE a (b)"])
+        try Database.open("writes.outbox", in: SafeDirectory.make(folder.url.path), schema).close()
+        try expectRefusal("it is not an outbox file", folder)
+    }
+
+    @Test("A later version is refused by its number, and left as it is")
+    func laterVersion() throws {
+        let database = try Database.open(
+            "writes.outbox", in: SafeDirectory.make(folder.url.path), JournalTables.schema)
+        try database.execute("PRAGMA user_version = 2")
+        database.close()
+        try expectRefusal("it has version 2; only 1 is supported", folder)
+    }
+
+    @Test("With any damaged page of pending writes, it is refused, named, and left as it is")
+    func damagedPages() throws {
+        let bytes = try file()
+        var refused = 0
+        for page in 1..<bytes.count / 4096 {
+            var damaged = bytes
+            for index in page * 4096..<page * 4096 + 8 { damaged[index] = 0xFF }
+            let copy = try OutboxFolder()
+            try copy.write(damaged, to: "writes.outbox")
+            guard let journal = try? Journal(copy.file) else {
+                refused += 1
+                try expectRefusal("it is damaged", copy)
+                continue
+            }
+            // The page of an index or of an empty table: each write is found.
+            #expect(journal.takeOpened().count == 100, "page \(page + 1)")
         }
+        #expect(refused > 10)
     }
 
-    @Test("A later version is told by its number")
-    func laterVersion() {
-        let start = Array("FOUTBOX".utf8) + [2]
-        let checksum = XXH64.checksum(of: start)
-        let bytes = start + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) }
-        #expect { try SampleJournal.open(SimulatedDisk("outbox", bytes)) } throws: {
-            "\($0)".contains("version 2; only 1 is supported")
-        }
+    @Test(
+        "A write that cannot be read is damage, too",
+        arguments: [
+            "id = 'x'", "key = ''", "data = '{'", "query = 'x'", "record = '['", "failure = '{}'",
+            #"failure = '{"reason":"dreamt"}'"#,
+        ])
+    func damagedRow(_ change: String) throws {
+        _ = try file()
+        let database = try Database.open(
+            "writes.outbox", in: SafeDirectory.make(folder.url.path), JournalTables.schema)
+        try database.execute("UPDATE writes SET \(change) WHERE number = 50")
+        database.close()
+        try expectRefusal("it is damaged (write 50 cannot be read)", folder)
     }
 
-    private enum UUIDText {
-        static let any = "00000000-0000-4000-8000-000000000001"
+    @Test("A log without its database is refused: it may contain queued writes")
+    func logOnly() throws {
+        let journal = try Journal(folder.file)
+        try journal.append(.added(.sample(1)))
+        let copy = try folder.copy()
+        let log = try copy.bytes(of: "writes.outbox-wal")
+        try FileManager.default.removeItem(at: copy.file)
+        #expect { try Journal(copy.file) } throws: { "\($0)".contains("but its log '\(copy.file.path)-wal' is not") }
+        #expect(try copy.bytes(of: "writes.outbox-wal") == log)
     }
 }

@@ -1,14 +1,17 @@
 import FeathersCore
+import Foundation
 import Testing
 
 @testable import FeathersSync
 
 @Suite("How much a journal may hold", .timeLimit(.minutes(10)))
 struct JournalLimitTests {
-    private let disk = SimulatedDisk()
+    private let folder: OutboxFolder
+
+    init() throws { folder = try OutboxFolder() }
 
     private func writer(_ limits: Journal.Limits) async throws -> JournalWriter {
-        let writer = JournalWriter(on: disk, name: "outbox", path: "/outbox", limits: limits)
+        let writer = JournalWriter(folder.file, limits: limits)
         _ = try await writer.open()
         return writer
     }
@@ -27,7 +30,7 @@ struct JournalLimitTests {
         await #expect {
             try await writer.append(.added(.sample(3)))
         } throws: {
-            "\($0)".contains("'/outbox' is full: it can hold at most 2 writes")
+            "\($0)".contains("'\(folder.file.path)' is full: it can hold at most 2 writes")
                 && ($0 as? FeathersError)?.execution == .neverSent
         }
         // What it holds goes on.
@@ -35,7 +38,7 @@ struct JournalLimitTests {
         try await writer.append(.ended(.sample(1)))
         try await writer.append(.added(.sample(4)))
         await writer.close()
-        #expect(try SampleJournal.open(disk).contents.inOrder.map(\.write) == [.sample(2), .sample(4)])
+        #expect(try folder.found().map(\.write) == [.sample(2), .sample(4)])
     }
 
     @Test("Of many at once, no more are accepted than have room")
@@ -47,19 +50,24 @@ struct JournalLimitTests {
         }
         #expect(accepted == 3)
         await writer.close()
-        #expect(try SampleJournal.open(disk).contents.count == 3)
+        #expect(try folder.found().count == 3)
     }
 
     @Test("A file with more writes is refused by its name and the limit, and stays as it is")
     func file() throws {
-        let (bytes, _) = try SampleJournal.file((1...3).map { .added(.sample($0)) })
-        let disk = SimulatedDisk("outbox", bytes)
-        func open(_ limit: Int) throws -> Journal {
-            try Journal(on: disk, name: "outbox", path: "/outbox", limits: Journal.Limits(writes: limit))
+        let journal = try Journal(folder.file)
+        for number in 1...3 { try journal.append(.added(.sample(number))) }
+        journal.close()
+        let bytes = try folder.bytes(of: "writes.outbox")
+        for limits in [Journal.Limits(writes: 2), Journal.Limits(dataBytes: 100)] {
+            #expect {
+                try Journal(folder.file, limits: limits)
+            } throws: {
+                "\($0)".contains("'\(folder.file.path)' cannot be used: it holds more than \(limits.writes) writes or")
+            }
         }
-        #expect { try open(2) } throws: { "\($0)".contains("'/outbox' cannot be used: it holds more than 2 writes") }
-        #expect(disk.bytes(of: "outbox") == bytes)
-        #expect(try open(3).contents.count == 3)
+        #expect(try folder.bytes(of: "writes.outbox") == bytes)
+        #expect(try Journal(folder.file, limits: Journal.Limits(writes: 3)).takeOpened().count == 3)
     }
 
     @Test("Data and errors have limits of their own, and the progress of writes has none")
@@ -73,11 +81,12 @@ struct JournalLimitTests {
         let writer = try await writer(Journal.Limits(dataBytes: 3000, failureBytes: 2000))
         try await writer.append(.added(.sample(1, data: text)))
         try await writer.append(.added(.sample(2, data: text)))
-        for record in [.added(.sample(3, data: text)), .replaced(.sample(1), key: .sample(9), data: text)]
+        let long = JSONValue.string(String(repeating: "x", count: 2000))
+        for record in [.added(.sample(3, data: text)), .replaced(.sample(1), key: .sample(9), data: long)]
             as [JournalRecord]
         {
             await #expect { try await writer.append(record) } throws: {
-                "\($0)".contains("'/outbox' is full: it can hold at most 3000 bytes of data")
+                "\($0)".contains("'\(folder.file.path)' is full: it can hold at most 3000 bytes of data")
             }
         }
         try await writer.append(failed(1, refusal))
@@ -92,9 +101,8 @@ struct JournalLimitTests {
         try await writer.append(.added(.sample(3, data: text)))
         await writer.close()
 
-        let contents = try SampleJournal.open(disk).contents
-        #expect(contents.inOrder.map(\.write.id) == [.sample(2), .sample(3)])
-        #expect(contents.inOrder.first?.failure?.error.data == text)
-        #expect((2000...3000).contains(contents.dataSize) && (1000...2000).contains(contents.failureSize))
+        let found = try folder.found()
+        #expect(found.map(\.write.id) == [.sample(2), .sample(3)])
+        #expect(found.first?.failure?.error.data == text)
     }
 }

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import FeathersSync
 import FeathersTesting
 import Foundation
@@ -30,7 +31,9 @@ struct OutboxFileTests {
         }
         #expect(try mode(file) == 0o600)
         #expect(try mode(file.deletingLastPathComponent()) == 0o700)
-        #expect(try mode(folder.url.appending(path: "deep/writes.outbox.lock")) == 0o600)
+        for name in ["writes.outbox-wal", "writes.outbox-shm", "writes.outbox.lock"] {
+            #expect(try mode(folder.url.appending(path: "deep/\(name)")) == 0o600)
+        }
     }
 
     @Test("What is closed takes no more writes")
@@ -100,7 +103,7 @@ struct OutboxFileTests {
 
     @Test(
         "A FIFO in the place of a file is refused at once, and named",
-        arguments: ["writes.outbox", "writes.outbox.lock"])
+        arguments: ["writes.outbox", "writes.outbox-wal", "writes.outbox.lock"])
     func fifo(name: String) async throws {
         let folder = try OutboxFolder()
         let path = folder.url.appending(path: name).path
@@ -110,13 +113,30 @@ struct OutboxFileTests {
         }
     }
 
+    @Test("Without SQLite, an outbox says what is missing and makes no database; other calls go on")
+    func withoutLibrary() async throws {
+        let folder = try OutboxFolder()
+        await SQLiteLibrary.$name.withValue("libsqlite3-hidden.so.0") {
+            await #expect { try await Outbox(file: folder.file) } throws: {
+                let text = "\($0)"
+                return ["'\(folder.file.path)'", "'libsqlite3-hidden.so.0'", "package libsqlite3-0"]
+                    .allSatisfy(text.contains) && ($0 as? FeathersError)?.execution == .neverSent
+            }
+            await #expect(throws: FeathersError.self) {
+                try await FeathersApp().use(localStore: .directory(folder.url))
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.file.path))
+        try await Outbox(file: folder.file).close()
+    }
+
     @Test("A giant in the place of the file is refused before it is read, and named")
     func giant() async throws {
         let folder = try OutboxFolder()
         try Data().write(to: folder.file)
         #expect(truncate(folder.file.path, 1 << 40) == 0)
         await #expect { try await Outbox(file: folder.file) } throws: {
-            "\($0)".contains("'\(folder.file.path)' cannot be used: it is larger than")
+            "\($0)".contains("'\(folder.file.path)' cannot be used: it is not an outbox file")
         }
     }
 

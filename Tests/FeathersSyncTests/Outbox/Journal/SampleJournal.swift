@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import Foundation
 
 @testable import FeathersSync
@@ -24,44 +25,82 @@ extension UUID {
     }
 }
 
-/// A journal's records by numbers, and what they come to.
+/// A journal's records by numbers, and what they result in.
 enum SampleJournal {
     static let refusal = FeathersError(.conflict, "Somebody was faster", data: ["version": 3], errors: ["text": "old"])
 
-    /// One record of each kind, and writes in every stage.
+    /// Records of each kind, and writes in every stage.
     static let records: [JournalRecord] = [
-        .added(.sample(1)), .added(.sample(2)), .begun(.sample(1)), .added(.sample(3)), .ended(.sample(1)),
+        .added(.sample(1)), .added(.sample(2)), .begun(.sample(1)), .added(.sample(3)),
+        .ended(
+            .sample(1), made: ["provisional": 7],
+            executed: ExecutedResult(result: ["id": 1], identity: Identity("alice"), date: .distantPast)),
         .claimed([.sample(2), .sample(3)], by: Identity("alice")), .begun(.sample(2)),
         .failed(.sample(2), .conflict, refusal, mayHaveExecuted: false),
-        .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"]),
+        .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"], base: ["text": "He"], tag: "t"),
         .begun(.sample(3)), .released(.sample(3)), .begun(.sample(3)),
-        .failed(.sample(3), .unknown, refusal, mayHaveExecuted: true),
+        .failed(.sample(3), .unknown, refusal, mayHaveExecuted: true), .added(.sample(4)), .ended(.sample(4)),
     ]
+}
 
-    static func entry(_ record: JournalRecord) throws -> Journal.Entry { try Journal.entry(record, path: "/outbox") }
-
-    /// The bytes of a file with these records, and where each of them ends.
-    static func file(_ records: [JournalRecord] = records) throws -> (bytes: [UInt8], ends: [Int]) {
-        var (bytes, ends) = (JournalFormat.header, [JournalFormat.headerLength])
+extension Journal {
+    /// Appends one record after the other.
+    func append(_ records: JournalRecord...) throws {
         for record in records {
-            bytes += try entry(record).bytes
-            ends.append(bytes.count)
+            for refusal in try append([Journal.entry(record)]) { if let refusal { throw refusal } }
         }
-        return (bytes, ends)
-    }
-
-    static func contents(_ records: some Sequence<JournalRecord>) -> JournalContents {
-        records.reduce(into: JournalContents()) { $0.apply($1) }
-    }
-
-    static func open(_ disk: SimulatedDisk) throws -> Journal {
-        try Journal(on: disk, name: "outbox", path: "/outbox", smallestRewrite: 4096)
     }
 }
 
-extension JournalContents {
+extension JournalWriter {
+    /// Makes storing fail, as on a disk that cannot be written.
+    func refuseWrites(_ isOn: Bool) throws {
+        try journal?.database.execute("PRAGMA query_only = \(isOn ? "ON" : "OFF")")
+    }
+
+    /// Occupies the thread of the disk until the semaphore is signalled.
+    func hold(_ began: Promise<Void>, until semaphore: DispatchSemaphore) {
+        began.resolve(())
+        semaphore.wait()
+    }
+}
+
+extension OutboxFolder {
+    func bytes(of name: String) throws -> [UInt8] { Array(try Data(contentsOf: url.appending(path: name))) }
+
+    func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
+        try Data(bytes).write(to: url.appending(path: name))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: url.appending(path: name).path)
+    }
+
+    /// The database and its log, as a process that is killed now would leave them.
+    func copy() throws -> OutboxFolder {
+        let copy = try OutboxFolder()
+        for name in ["writes.outbox", "writes.outbox-wal"]
+        where FileManager.default.fileExists(atPath: url.appending(path: name).path) {
+            try copy.write(bytes(of: name), to: name)
+        }
+        return copy
+    }
+
+    /// The pending writes that a process would find that opened a copy of the files now.
+    func found() throws -> [StoredWrite] {
+        // The copy is removed with its object.
+        try withExtendedLifetime(copy()) { copy in
+            let journal = try Journal(copy.file)
+            defer { journal.close() }
+            return journal.takeOpened()
+        }
+    }
+}
+
+extension [StoredWrite] {
     /// All of it as text, to be compared.
     var text: [String] {
-        records.map { String(decoding: (try? $0.payload()) ?? [], as: UTF8.self) }
+        map { stored in
+            let failure = stored.failure.map { "\($0.reason) \($0.error) \($0.error.execution) \($0.mayHaveExecuted)" }
+            return "\(stored.write) \(stored.mayHaveExecuted) \(failure ?? "")"
+        }
     }
 }

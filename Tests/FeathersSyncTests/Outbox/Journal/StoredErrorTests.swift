@@ -50,15 +50,4 @@ struct StoredErrorTests {
         let again = stored.stored()
         #expect(again.message == stored.message && again.name == stored.name && again.className == stored.className)
     }
-
-    @Test("What an earlier version has stored is bounded when it is read")
-    func earlierVersion() throws {
-        let error = FeathersError(.conflict, "No", data: Self.large)
-        let payload = try JournalRecord.failed(.sample(1), .conflict, error, mayHaveExecuted: false).payload()
-        guard case .failed(_, _, let read, _)? = JournalRecord(payload: payload[...]) else {
-            Issue.record("It is not read as a failure")
-            return
-        }
-        #expect(read.data == nil && read.message == "No (too large to store: data)")
-    }
 }

@@ -6,7 +6,7 @@
     /// The files and processes of one run.
     struct KillRun {
         let transport: String
-        private let folder: OutboxFolder
+        let folder: OutboxFolder
         private var url: URL { folder.url }
 
         init(transport: String) throws {

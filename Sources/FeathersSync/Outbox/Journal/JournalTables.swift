@@ -1,0 +1,180 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+/// The tables of an outbox's database, and the rows in them.
+///
+///     writes    the pending writes, in their order; updated in place
+///     executed  the writes that were executed last, with the server's results
+///     created   the ids of the records that were created last, by their provisional ids
+///
+/// Ids of records and all data are JSON.
+enum JournalTables {
+    static let schema = DatabaseSchema(
+        application: 0x464F_5554, version: 1,
+        statements: [
+            """
+            CREATE TABLE writes (number INTEGER PRIMARY KEY, \(definitions),
+            may_have_executed INTEGER NOT NULL DEFAULT 0, failure TEXT, failure_size INTEGER NOT NULL DEFAULT 0)
+            """,
+            "CREATE UNIQUE INDEX writes_id ON writes (id)",
+            "CREATE INDEX writes_record ON writes (record)",
+            """
+            CREATE TABLE executed (number INTEGER PRIMARY KEY, result_date REAL NOT NULL, result_identity TEXT,
+            \(definitions), result TEXT NOT NULL)
+            """,
+            "CREATE INDEX executed_path ON executed (path)",
+            "CREATE TABLE created (number INTEGER PRIMARY KEY, provisional TEXT NOT NULL UNIQUE, id TEXT NOT NULL)",
+        ])
+
+    /// The columns of a write. Sizes come first, because SQLite reads large rows from their beginning.
+    private static let definitions = """
+        size INTEGER NOT NULL, id TEXT NOT NULL, key TEXT NOT NULL, path TEXT NOT NULL, method TEXT NOT NULL,
+        lane TEXT NOT NULL, identity TEXT, date REAL NOT NULL, record TEXT, tag TEXT, id_property TEXT, query TEXT,
+        route TEXT, base TEXT, data TEXT
+        """
+    private static let columns =
+        "size, id, key, path, method, lane, identity, date, record, tag, id_property, query, route, base, data"
+    private static let columnCount = 15
+    static let recordColumn = 8
+
+    static let insertion =
+        "INSERT INTO writes (\(columns)) VALUES (\(Array(repeating: "?", count: columnCount).joined(separator: ", ")))"
+    static let copyToExecuted = """
+        INSERT INTO executed (result, result_date, result_identity, \(columns))
+        SELECT ?, ?, ?, size + ?, \(columns.dropFirst("size, ".count)) FROM writes WHERE id = ?
+        """
+
+    /// The values of a write's columns.
+    static func values(of write: OutboxWrite) throws -> [SQLiteValue] {
+        var values = [
+            .text(write.id.text), .text(write.key.text), .text(write.path), .text(write.method.rawValue),
+            .text(write.lane), SQLiteValue(write.identity?.name), .double(write.date.timeIntervalSinceReferenceDate),
+            try json(write.recordID?.json), SQLiteValue(write.entityTag), SQLiteValue(write.idProperty),
+            try json(write.query.isEmpty ? nil : .object(write.query.json)),
+            try json(write.route.isEmpty ? nil : .object(JSONObject(write.route.map { ($0, .string($1)) }))),
+            try json(write.base), try json(write.data),
+        ]
+        values.insert(SQLiteValue(size(of: values)), at: 0)
+        return values
+    }
+
+    static func json(_ value: JSONValue?) throws -> SQLiteValue {
+        try value.map { .utf8(try $0.serialized()) } ?? .null
+    }
+
+    /// Returns the JSON of a failure.
+    static func json(_ reason: OutboxFailure.Reason, _ error: FeathersError) throws -> SQLiteValue {
+        try json([
+            "reason": .string(reason.rawValue), "error": error.wireForm, "execution": .string(error.execution.text),
+        ])
+    }
+
+    /// Returns the number of bytes in texts.
+    static func size(of values: [SQLiteValue]) -> Int {
+        values.reduce(0) { sum, value in
+            switch value {
+            case .text(let text): sum + text.utf8.count
+            case .utf8(let bytes), .blob(let bytes): sum + bytes.count
+            case .null, .integer, .double: sum
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads the pending writes in their order: all of them, or those of one service.
+    static func writes(in database: Database, at path: String? = nil) throws -> [StoredWrite] {
+        let sql = "SELECT \(columns), number, may_have_executed, failure FROM writes"
+        func read(_ row: SQLiteRow) throws -> StoredWrite {
+            let number = Int(row.integer(columnCount) ?? 0)
+            return try reading("write \(number)", in: database) {
+                let write = try OutboxWrite(row)
+                var stored = StoredWrite(write: write, number: number)
+                stored.mayHaveExecuted = row.integer(columnCount + 1) == 1
+                stored.failure = try row.json(columnCount + 2).map {
+                    try OutboxFailure($0, of: write, mayHaveExecuted: stored.mayHaveExecuted)
+                }
+                return stored
+            }
+        }
+        guard let path else { return try database.rows("\(sql) ORDER BY number", read: read) }
+        return try database.rows("\(sql) WHERE path = ? ORDER BY number", .text(path), read: read)
+    }
+
+    /// Reads the executed writes of a service, the oldest first.
+    static func executed(in database: Database, at path: String) throws -> ExecutedWrites {
+        let sql = """
+            SELECT \(columns), result, result_date, result_identity FROM executed WHERE path = ? ORDER BY number
+            """
+        let writes = try database.rows(sql, .text(path)) { row in
+            try reading("an executed write", in: database) {
+                guard let result = try row.json(columnCount), let date = row.double(columnCount + 1) else {
+                    throw Unreadable()
+                }
+                let identity = row.text(columnCount + 2).map(Identity.init)
+                return ExecutedWrite(
+                    write: try OutboxWrite(row),
+                    result: ExecutedResult(
+                        result: result, identity: identity, date: Date(timeIntervalSinceReferenceDate: date)))
+            }
+        }
+        return ExecutedWrites(writes: writes)
+    }
+
+    fileprivate struct Unreadable: Error {}
+
+    private static func reading<Value>(_ what: String, in database: Database, _ body: () throws -> Value) throws
+        -> Value
+    {
+        do { return try body() } catch { throw DatabaseFailure(database.path, .damaged("\(what) cannot be read")) }
+    }
+}
+
+extension SQLiteRow {
+    /// Returns the JSON in a column; nil if the column is null.
+    fileprivate func json(_ column: Int) throws -> JSONValue? {
+        try bytes(column).map { try JSONValue(parsing: $0[...], maximumDepth: 2048) }
+    }
+}
+
+extension OutboxWrite {
+    /// Reads a row that begins with the columns of a write.
+    fileprivate init(_ row: SQLiteRow) throws {
+        guard let id = row.text(1).flatMap(UUID.init(uuidString:)),
+            let key = row.text(2).flatMap(UUID.init(uuidString:)), let path = row.text(3), let method = row.text(4),
+            let lane = row.text(5), let date = row.double(7)
+        else { throw JournalTables.Unreadable() }
+        self.init(
+            id: id, key: key, path: path, method: ServiceMethod(rawValue: method),
+            recordID: try row.json(JournalTables.recordColumn).flatMap { ServiceID($0) }, data: try row.json(14),
+            query: Query(try row.json(11)?.object ?? [:]),
+            route: (try row.json(12)?.object ?? [:]).reduce(into: [:]) { $0[$1.key] = $1.value.string },
+            date: Date(timeIntervalSinceReferenceDate: date), identity: row.text(6).map(Identity.init),
+            base: try row.json(13), entityTag: row.text(9), lane: lane, idProperty: row.text(10))
+    }
+}
+
+extension OutboxFailure {
+    fileprivate init(_ json: JSONValue, of write: OutboxWrite, mayHaveExecuted: Bool) throws {
+        guard let reason = json["reason"]?.string.flatMap(Reason.init), let wire = json["error"],
+            let execution = json["execution"]?.string.flatMap(FeathersError.Execution.init(text:))
+        else { throw JournalTables.Unreadable() }
+        var error = FeathersError(wire: wire)
+        error.execution = execution
+        self.init(write: write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted)
+    }
+}
+
+extension FeathersError.Execution {
+    private static let texts: [Self: String] = [
+        .answered: "answered", .neverSent: "neverSent", .mayHaveExecuted: "mayHaveExecuted",
+    ]
+
+    fileprivate var text: String { Self.texts[self] ?? "mayHaveExecuted" }
+
+    fileprivate init?(text: String) {
+        guard let known = Self.texts.first(where: { $0.value == text })?.key else { return nil }
+        self = known
+    }
+}

@@ -1,0 +1,190 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+import TestBackend
+import Testing
+
+@testable import FeathersSync
+
+@Suite("The database of an outbox", .timeLimit(.minutes(10)))
+struct JournalTests {
+    private let folder: OutboxFolder
+
+    init() throws { folder = try OutboxFolder() }
+
+    @Test("Each record has its effect, and what is pending is found in its order")
+    func records() throws {
+        let journal = try Journal(folder.file)
+        for record in SampleJournal.records { try journal.append(record) }
+        journal.close()
+        let found = try folder.found()
+        var second = OutboxWrite.sample(2, data: ["text": "Ho"], identity: Identity("alice"))
+        (second.key, second.base, second.entityTag) = (.sample(9), ["text": "He"], "t")
+        let third = OutboxWrite.sample(3, identity: Identity("alice"))
+        #expect(found.map(\.write) == [second, third])
+        #expect(found.map(\.mayHaveExecuted) == [false, true])
+        #expect(found.map { $0.failure?.reason } == [nil, .unknown])
+        let error = try #require(found.last?.failure?.error)
+        #expect(error.code == .conflict && error.data == ["version": 3] && error.errors == ["text": "old"])
+        #expect(error.execution == SampleJournal.refusal.execution && found.last?.failure?.write == third)
+        let executed = try Journal.peek(at: folder.file, service: "messages").executed.writes
+        #expect(executed.map(\.write) == [.sample(1)] && executed.map(\.result.result) == [["id": 1]])
+        #expect(executed.map(\.result.identity) == [Identity("alice")] && executed[0].result.date == .distantPast)
+    }
+
+    @Test("A write is found as it was stored, whatever it contains")
+    func columns() throws {
+        let nested = (0..<1000).reduce(JSONValue.null) { value, _ in [value] }
+        let writes = [
+            OutboxWrite(
+                id: .sample(1), key: .sample(2), path: "a/:b", method: ServiceMethod(rawValue: "publish"),
+                recordID: "ü\0\"", data: nested, query: Query(["$or": [["a": 1.5], ["b": nil]]]),
+                route: ["b": "", "c": "&="], date: Date(timeIntervalSinceReferenceDate: 0.1), identity: Identity("ü"),
+                base: .null, entityTag: "W/\"1\"", lane: "", idProperty: "number"),
+            OutboxWrite(
+                id: .sample(3), key: .sample(3), path: "a", method: .remove, recordID: .integer(.max), data: nil,
+                query: Query(), route: [:], date: .distantFuture, identity: nil, lane: "l"),
+        ]
+        let journal = try Journal(folder.file)
+        for write in writes { try journal.append(.added(write)) }
+        #expect(try folder.found().map(\.write) == writes)
+        journal.close()
+        #expect(try folder.found().map(\.write) == writes)
+    }
+
+    @Test("The assigned id reaches the writes that were stored before, and those that are stored later")
+    func createdRecords() throws {
+        func patch(_ number: Int) -> OutboxWrite {
+            let sample = OutboxWrite.sample(number, lane: "a")
+            return OutboxWrite(
+                id: sample.id, key: sample.key, path: sample.path, method: .patch, recordID: "provisional",
+                data: ["n": 1], query: sample.query, route: sample.route, date: sample.date, identity: nil,
+                lane: sample.lane)
+        }
+        let journal = try Journal(folder.file)
+        try journal.append(.added(.sample(1, lane: "a")), .added(patch(2)))
+        try journal.append(.ended(.sample(1), made: ["provisional": 2]), .added(patch(3)))
+        #expect(try folder.found().map(\.write.recordID) == [2, 2])
+        journal.close()
+        let later = try Journal(folder.file)
+        try later.append(.added(patch(4)))
+        #expect(try folder.found().map(\.write.recordID) == [2, 2, 2])
+        // So many later ones displace it.
+        for number in 0..<1001 { try later.append(.ended(.sample(9), made: ["p\(number)": 1])) }
+        try later.append(.added(patch(5)))
+        #expect(try folder.found().map(\.write.recordID) == [2, 2, 2, "provisional"])
+    }
+
+    private func execute(
+        _ numbers: Range<Int>, in journal: Journal, as identity: Identity? = nil, text: String = "x"
+    ) throws {
+        for number in numbers {
+            let result = ExecutedResult(result: ["text": .string(text)], identity: identity, date: .distantPast)
+            let records: [JournalRecord] = [
+                .added(.sample(number)), .begun(.sample(number)), .ended(.sample(number), executed: result),
+            ]
+            let refusals = try journal.append(records.map { try Journal.entry($0) })
+            #expect(refusals.allSatisfy { $0 == nil })
+        }
+    }
+
+    @Test("Executed writes are stored within bounds of number and size, and the oldest go first")
+    func executedLimits() throws {
+        let (most, bytes) = ExecutedWrites.limit
+        let journal = try Journal(folder.file)
+        func count() throws -> Int { try journal.executed(at: "messages").writes.count }
+        try execute(0..<most, in: journal)
+        #expect(try count() == most)
+        try execute(most..<most + 1, in: journal)
+        #expect(try count() == most / 2)
+        #expect(try journal.executed(at: "messages").writes.last?.write.id == .sample(most))
+        // 17 where 16 fit, and all small ones.
+        try execute(2000..<2017, in: journal, text: String(repeating: "x", count: bytes / 16 - 1000))
+        #expect(try count() < most / 2)
+        let before = try count()
+        try execute(3000..<3001, in: journal, text: String(repeating: "x", count: bytes / 16))
+        #expect(try count() == before)
+        #expect(try journal.executed(at: "others").writes.isEmpty)
+    }
+
+    @Test("A user's results are removed from the files too, and no others")
+    func removingResults() async throws {
+        let writer = JournalWriter(folder.file)
+        _ = try await writer.open()
+        for (number, name) in [(1, "alice"), (2, "bob")] {
+            let result = ExecutedResult(
+                result: .string("result of \(name)"), identity: Identity(name), date: .distantPast)
+            try await writer.append(.added(.sample(number)))
+            try await writer.append(.ended(.sample(number), executed: result))
+        }
+        func contains(_ text: String) throws -> Bool {
+            try ["writes.outbox", "writes.outbox-wal"].contains {
+                String(decoding: try folder.bytes(of: $0), as: UTF8.self).contains(text)
+            }
+        }
+        #expect(try contains("result of alice"))
+        try await writer.removeResults(of: Identity("alice"))
+        #expect(try !contains("result of alice"))
+        #expect(try await writer.executed(at: "messages").writes.map(\.write.id) == [.sample(2)])
+        try await writer.removeResults(of: nil)
+        #expect(try !contains("result of bob"))
+        await writer.close()
+    }
+
+    @Test("A reader finds what is pending in a service while another process writes, and nothing where no file is")
+    func peeking() throws {
+        #expect(try Journal.peek(at: folder.file, service: "messages").writes.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: folder.file.path))
+        let journal = try Journal(folder.file)
+        try journal.append(.added(.sample(1)), .added(.sample(2)), .begun(.sample(2)))
+        let found = try Journal.peek(at: folder.file, service: "messages").writes
+        #expect(found.text == (try folder.found().text) && found.count == 2)
+        #expect(try Journal.peek(at: folder.file, service: "others").writes.isEmpty)
+        try journal.append(.ended(.sample(1)))
+        #expect(try Journal.peek(at: folder.file, service: "messages").writes.map(\.write) == [.sample(2)])
+    }
+
+    @Test("Opening after 5,000 executed writes costs as much as after none", .inTurn)
+    func openingCost() throws {
+        let fresh = try OutboxFolder()
+        for (folder, executed) in [(fresh, 0), (folder, 5000)] {
+            let journal = try Journal(folder.file)
+            try execute(0..<executed, in: journal)
+            try journal.append(.added(.sample(1)))
+            journal.close()
+        }
+        func cost(_ folder: OutboxFolder) throws -> Duration {
+            try ContinuousClock().measure {
+                let journal = try Journal(folder.file)
+                #expect(journal.takeOpened().count == 1)
+                journal.close()
+            }
+        }
+        var costs: [(after: Duration, none: Duration)] = []
+        for _ in 0..<30 { costs.append((try cost(folder), try cost(fresh))) }
+        let (after, none) = (costs.map(\.after).min() ?? .zero, costs.map(\.none).min() ?? .zero)
+        print("Opening an outbox: \(after) after 5,000 executed writes, \(none) after none")
+        #expect(after < none * 2)
+    }
+
+    @Test("What storing a write costs, alone and with others", .enabled(if: Environment.isLong))
+    func commitCost() async throws {
+        let writer = JournalWriter(folder.file)
+        _ = try await writer.open()
+        for group in [1, 10, 100] {
+            let time = try await ContinuousClock().measure {
+                for round in 0..<100 {
+                    try await withThrowingTaskGroup(of: Void.self) { tasks in
+                        for number in 0..<group {
+                            let write = OutboxWrite.sample(group * 100 + round * group + number)
+                            tasks.addTask { try await writer.append(.added(write)) }
+                        }
+                        try await tasks.waitForAll()
+                    }
+                }
+            }
+            print("Storing in groups of \(group): \(time / (100 * group)) for each write")
+        }
+        await writer.close()
+    }
+}
