@@ -2,7 +2,7 @@
 
 #if defined(__APPLE__)
     #include <sqlite3.h>
-    // The compiler checks the prototypes against those of the system, where `sqlite3_int64` is a `long long`.
+    // Cast, because `sqlite3_int64` is another type of the same size, and text is a pointer to characters.
     #define CSQLITE_LOAD(function) functions->function = (__typeof__(functions->function))sqlite3_##function
 #elif __has_include(<dlfcn.h>)
     #include <dlfcn.h>
