@@ -16,7 +16,7 @@ struct ModelProgram {
     private static let modules = [
         "Feathers", "FeathersAuthentication", "FeathersCaching", "FeathersCore", "FeathersJSON", "FeathersNetworking",
         "FeathersREST",
-        "FeathersSocketIO", "FeathersSupport", "FeathersSync", "FeathersTraffic", "CCurl", "CLinuxIO",
+        "FeathersSocketIO", "FeathersSupport", "FeathersSync", "FeathersTraffic", "CCurl", "CLinuxIO", "CSQLite",
     ]
 
     private static var products: URL { SiblingProgram.url("") }
@@ -50,7 +50,7 @@ struct ModelProgram {
         arguments += ["-warnings-as-errors", "-I", products.appending(path: "Modules").path]
         // The objects of such a test run need the sanitizer's library.
         if Environment.isThreadSanitized { arguments.append("-sanitize=thread") }
-        for name in ["CCurl", "CLinuxIO"] {
+        for name in ["CCurl", "CLinuxIO", "CSQLite"] {
             arguments += [
                 "-Xcc", "-fmodule-map-file=\(products.appending(path: "\(name).build/module.modulemap").path)",
             ]
