@@ -7,9 +7,16 @@ enum RESTResponse {
     /// Returns a service's response. An empty HTTP response is JSON null, because FeathersJS sends `null`, `false`, and
     /// `0` that way (204). If the caller holds a cached response, a 304 means that it is still valid (RFC 9110, section
     /// 15.4.5).
-    /// - Throws: The server's ``FeathersError``, or one that includes the HTTP response if the body is not JSON.
-    static func response(of response: HTTPResponse, to request: ServiceRequest) throws(FeathersError) -> ServiceResponse
+    ///
+    /// A body that is not JSON is not FeathersJS' response, but for example the page of a captive portal. It says
+    /// nothing about the call.
+    /// - Parameter url: The URL of the request, before redirects.
+    /// - Throws: The server's ``FeathersError``, or one that includes the HTTP response: if the body is not JSON, with
+    ///   the code ``FeathersError/Code/unavailable``.
+    static func response(of response: HTTPResponse, to request: ServiceRequest, requestedAt url: URL)
+        throws(FeathersError) -> ServiceResponse
     {
+        if let error = response.otherHostError(requestedAt: url) { throw error }
         var result: ServiceResponse
         if response.status == 304, let held = request.params.heldResponse {
             result = ServiceResponse(held.value)
@@ -36,12 +43,15 @@ enum RESTResponse {
         do {
             return try ServiceResponse(JSONValue(parsing: response.jsonText))
         } catch {
-            var failure = FeathersError(
-                .generalError, "The server returned status \(response.status) with a non-JSON body", cause: error)
-            failure.response = FeathersError.Response(status: response.status, body: response.body)
-            failure.hint = "from \(response.url.withoutCredentials)"
-            throw failure
+            throw response.foreignError(
+                "The server returned status \(response.status) with a non-JSON body", cause: error)
         }
+    }
+
+    /// Returns the error of a response that is not a success.
+    /// - Parameter url: The URL of the request, before redirects.
+    static func error(of response: HTTPResponse, requestedAt url: URL) -> FeathersError {
+        response.otherHostError(requestedAt: url) ?? error(of: response)
     }
 
     static func error(of response: HTTPResponse) -> FeathersError {
@@ -55,6 +65,9 @@ enum RESTResponse {
             error = FeathersError(
                 FeathersError.Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
         }
+        if isForeign, response.isNetworksOwn {
+            error = FeathersError(.unavailable, error.message, data: error.data, execution: .mayHaveExecuted)
+        }
         // An error in another format is stored in full.
         if isForeign { error.response = FeathersError.Response(status: response.status, body: response.body) }
         if response.status == 404, isForeign || error.isAboutPage {
@@ -63,7 +76,7 @@ enum RESTResponse {
             error.hint =
                 "the server requires the length of the body: instead of a stream, upload a file, or bytes in memory"
         } else if isForeign {
-            error.hint = "from \(response.url.withoutCredentials)"
+            error.hint = response.foreignHint
         }
         error.retryAfter = response.retryAfter()
         return error

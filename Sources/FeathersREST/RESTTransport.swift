@@ -48,7 +48,7 @@ public struct RESTTransport: Transport {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        return try RESTResponse.response(of: response, to: request)
+        return try RESTResponse.response(of: response, to: request, requestedAt: httpRequest.url)
     }
 
     public func endCalls() { httpClient.cancelAll() }

@@ -43,7 +43,12 @@ struct JSONAPIResponseReader {
     private func readJSON() throws(FeathersError) -> JSONValue? {
         guard (200..<300).contains(response.status) else { throw FeathersError(jsonAPI: response) }
         guard response.status != 204, !response.body.isEmpty else { return nil }
-        return try readingDocument { () throws(JSONAPIError) in try JSONValue(document: response.jsonText) }
+        do {
+            return try readingDocument { () throws(JSONAPIError) in try JSONValue(document: response.jsonText) }
+        } catch {
+            guard (try? JSONValue(parsing: response.jsonText)) == nil else { throw error }
+            throw response.foreignError(error.message, cause: error.cause)
+        }
     }
 
     private func readingDocument<Document>(_ read: () throws(JSONAPIError) -> Document) throws(FeathersError)
@@ -168,6 +173,7 @@ extension FeathersError {
         }
         let what = response.body.isEmpty ? "without a body" : "with a body that is not a JSON:API document"
         self.init(Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
+        if response.isNetworksOwn { self = response.foreignError(message) }
         self.response = Response(status: response.status, body: response.body)
         retryAfter = response.retryAfter()
     }

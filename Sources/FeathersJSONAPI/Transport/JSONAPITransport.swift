@@ -49,6 +49,7 @@ public struct JSONAPITransport: Transport {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
+        if let error = response.otherHostError(requestedAt: exchange.request.url) { throw error }
         let reader = JSONAPIResponseReader(
             codec: codec, pages: builder.options.pages, exchange: exchange, response: response)
         return try reader.serviceResponse(to: request)

@@ -135,9 +135,10 @@ extension EventStreamClient {
         let head = try await pipe.head()
         let place = url.withoutCredentials
         guard head.isSuccess else {
-            var error = RESTResponse.error(of: head)
+            var error = RESTResponse.error(of: head, requestedAt: url)
             switch head.status {
-            case 408, 425, 429, 500...:
+            case 408, 425, 429, 500...,
+                _ where error.execution == .mayHaveExecuted:
                 throw Refusal(
                     end: StreamEnd(
                         .transportError("The server responded to the event stream with status \(head.status)"), "",
@@ -158,8 +159,9 @@ extension EventStreamClient {
             throw Refusal(
                 end: StreamEnd(.refused(error.message + (error.hint.map { " (\($0))" } ?? "")), "", error: error))
         }
-        if let error = head.foreignStream(requestedAt: url) {
-            throw Refusal(end: StreamEnd(.refused(error.message), "", error: error))
+        let foreign = head.foreignStream(requestedAt: url)
+        if let foreign, head.isEventStream {
+            throw Refusal(end: StreamEnd(.refused(foreign.message), "", error: foreign))
         }
         guard head.isEventStream else {
             let type = head.headers["Content-Type"] ?? "nothing"
@@ -168,6 +170,8 @@ extension EventStreamClient {
                 that of its 'SseService'. If it is a FeathersJS 5 server, use '.socketIO(url)' or \
                 '.mixed(realTime:rest:)'
                 """
+            // A page, or another origin's response, may come from a captive portal, which soon lets requests pass.
+            if foreign != nil || head.isPage { throw Refusal(end: StreamEnd(.transportError(message), message)) }
             throw Refusal(end: StreamEnd(.refused(message), "", error: FeathersError(.badGateway, message)))
         }
     }

@@ -20,7 +20,7 @@ extension RESTTransport {
         let exchange = StreamedExchange.begin(transfer, over: httpClient)
         do {
             let head = try await pipe.head()
-            guard head.isSuccess else { throw RESTResponse.error(of: head) }
+            guard head.isSuccess else { throw RESTResponse.error(of: head, requestedAt: httpRequest.url) }
             guard head.isEventStream else {
                 // The service returns its result at once.
                 var whole = head
@@ -31,7 +31,7 @@ extension RESTTransport {
                     }
                     whole.body += piece
                 }
-                return try RESTResponse.response(of: whole, to: request)
+                return try RESTResponse.response(of: whole, to: request, requestedAt: httpRequest.url)
             }
             let items = StreamedItems(exchange, pipe, limit: maximumEventBytes)
             var response = ServiceResponse(.null)

@@ -28,10 +28,14 @@ struct PollingRequests: Sendable {
         var headers = headers
         try headers.set("Content-Type", to: "text/plain;charset=UTF-8")
         let url = try address.url(transport: "polling", sid: sid)
-        _ = try await execute(
+        let response = try await execute(
             HTTPRequest(
                 method: "POST", url: url, headers: headers, body: EnginePayload.body(of: frames), redirects: .never,
                 maximumResponseBytes: limit))
+        // Servers respond with "ok", whose type can be HTML. The page of a captive portal has not accepted anything.
+        if response.body.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "<") {
+            throw PollingError(description: "The server responded to packets with a web page", isInvalid: true)
+        }
     }
 
     private func execute(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -32,9 +32,9 @@ struct RESTAnswerTests {
         let error = try await #require(throws: FeathersError.self) {
             try await send(SeamHTTPClient(status: 200, body: body))
         }
-        #expect(error.code == .generalError)
+        #expect(error.code == .unavailable)
         #expect(error.message.contains("200"))
-        #expect(error.execution == .answered)
+        #expect(error.execution == .mayHaveExecuted)
         #expect(error.response == FeathersError.Response(status: 200, body: Array(body.utf8)))
     }
 

@@ -299,6 +299,29 @@ struct EventStreamTests {
         }
     }
 
+    @Test(
+        "is opened again after the page of a captive portal",
+        arguments: [
+            .init(testDescription: "a page", status: 200),
+            .init(testDescription: "302 to a page", status: 200, url: "http://portal.test/"),
+            .init(testDescription: "302 to JSON", status: 200, type: "application/json", url: "http://portal.test/"),
+            .init(testDescription: "302 to no page", status: 404, url: "http://portal.test/"),
+            .init(testDescription: "302 that was not followed", status: 302, location: "http://portal.test/"),
+            .init(testDescription: "511", status: 511),
+        ] as [ForeignResponse])
+    func portals(_ portal: ForeignResponse) async throws {
+        let transport = transport()
+        try await running(transport) {
+            let opening = try await streams.opening(1)
+            opening.pipe.end(.success(try portal.response(to: opening.request)))
+            #expect(await status(transport) { if case .waiting = $0 { true } else { false } } != nil)
+            try await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(1))
+            try await streams.opening(2).greet()
+            #expect(await status(transport) { $0 == .connected(recovered: false) } != nil)
+        }
+    }
+
     @Test("skips what is no event, and says so")
     func unusable() async throws {
         let said = Locked(0)

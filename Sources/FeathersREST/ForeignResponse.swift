@@ -1,0 +1,44 @@
+package import FeathersCore
+package import FeathersNetworking
+package import Foundation
+
+/// Responses that the server did not send, such as the pages of a captive portal. They say nothing about the call: the
+/// portal may have kept the request to itself, or the server's response.
+extension HTTPResponse {
+    /// Returns the error of a response that is not the server's.
+    package func foreignError(_ message: String, cause: (any Error)? = nil) -> FeathersError {
+        var error = FeathersError(.unavailable, message, execution: .mayHaveExecuted, cause: cause)
+        error.response = FeathersError.Response(status: status, body: body)
+        error.hint = foreignHint
+        return error
+    }
+
+    /// Returns the error of a response without JSON from another host, to which the request was redirected; nil for any
+    /// other response, such as a 204, which has no page. A proxy's error remains what it is.
+    /// - Parameter url: The URL of the request, before redirects.
+    package func otherHostError(requestedAt url: URL) -> FeathersError? {
+        guard let host = url.host(), let actual = self.url.host(), host.lowercased() != actual.lowercased(),
+            ![204, 304, 502, 503, 504].contains(status), !isEventStream, (try? JSONValue(parsing: jsonText)) == nil
+        else { return nil }
+        return foreignError(
+            "The server redirected from \(host) to \(actual), which returned status \(status) without JSON")
+    }
+
+    /// Whether the status is one that networks send in the server's place, unless the body is the server's: a redirect
+    /// that was not followed, or 511, "Network Authentication Required".
+    package var isNetworksOwn: Bool { [301, 302, 303, 307, 308, 511].contains(status) }
+
+    /// Whether the response is a web page, by its type, or without one by its first character.
+    var isPage: Bool {
+        if let type = headers["Content-Type"] {
+            return MediaType(type)?.isAccepted(by: "text/html, application/xhtml+xml") ?? false
+        }
+        return jsonText.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+    }
+
+    /// Where a response comes from that is not the server's.
+    var foreignHint: String {
+        let place = url.withoutCredentials
+        return isPage ? "a web page from \(place): the network may require a sign-in in a browser" : "from \(place)"
+    }
+}
