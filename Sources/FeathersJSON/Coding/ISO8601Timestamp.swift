@@ -84,7 +84,7 @@ private struct DigitWriter {
 extension ISO8601Timestamp {
     /// Parses `2024-01-02T03:04:05.678Z`. The fraction may be missing or longer, and the offset may be `+02:00`,
     /// `+0200`, or `+02`. A date without a time is midnight UTC, as in JavaScript.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var text = text
         let milliseconds = text.withUTF8 { bytes -> Double? in
             var reader = TimestampReader(bytes: bytes)

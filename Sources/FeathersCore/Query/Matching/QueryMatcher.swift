@@ -31,6 +31,13 @@ public struct QueryMatcher: Sendable {
 
     /// Returns whether a record meets the query's conditions.
     public func matches(_ record: JSONValue) -> Bool { clauses.allSatisfy { $0.matches(record) } }
+
+    /// Returns whether a record meets the query's conditions on the server; nil if only the server knows.
+    ///
+    /// Differs from ``matches(_:)`` in dates. An operand in full ISO 8601, such as `2026-11-26T10:00:00.000Z`, is a
+    /// moment, and so is a value that is a date in another form: see ``QueryDate``. For other text, and for numbers
+    /// that cannot be a plausible date, the result of the comparison is unknown.
+    package func judges(_ record: JSONValue) -> Bool? { QueryClause.all(clauses, judge: record) }
 }
 
 /// A custom operator that a service allows, as in FeathersJS' `operators` option.
