@@ -171,3 +171,13 @@ package enum NotModified: ResponseKey {
 package enum WentBesideConnection: ResponseKey {
     package typealias Value = Bool
 }
+
+/// What a read had become when its method ran, and what the method returned. Set for ``Params/readsFromServer`` if hooks
+/// ran, so that the caller can tell what they have changed.
+package struct AtMethod: ResponseKey, Sendable {
+    package typealias Value = AtMethod
+
+    /// Nil if a hook has responded instead of the method.
+    package let query: Query<JSONValue>?
+    package let result: JSONValue
+}

@@ -1,13 +1,5 @@
 import FeathersSupport
 
-/// What ends the wait of a reader.
-package enum EventSignal<Event: Sendable>: Sendable {
-    case item(EventDelivery<Event>)
-    /// The reader was woken with ``EventReading/wake()``.
-    case woken
-    case ended
-}
-
 /// One reader's subscription to an event hub: its event names, its bounded buffer and its count of dropped events.
 ///
 /// The hub holds it while the reader's sequence exists. Dropping or cancelling the reader ends it.
@@ -15,23 +7,19 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     typealias Item = EventDelivery<Event>
     /// Not checked: a waiter leaves ``State/waiters`` exactly once, to be resumed. The check costs an allocation for
     /// every event that is waited for.
-    private typealias Waiter = UnsafeContinuation<EventSignal<Event>, Never>
+    private typealias Waiter = UnsafeContinuation<Item?, Never>
 
     private struct State {
         var buffer: EventBuffer<Event>
-        /// The number of items delivered so far.
-        var deliveredCount = 0
         var waiters: [Waiter] = []
-        /// Whether the reader was woken while it did not wait.
-        var isWoken = false
         var isEnded = false
         var onEnd: (@Sendable () -> Void)?
         var onSecondReader: (@Sendable () -> Void)?
+        var onDelivery: (@Sendable () -> Void)?
 
         /// Adds an item to the buffer, unless a reader waits, which has already read everything in the buffer.
         /// - Returns: the waiting reader to resume with the item; nil if there is none.
         mutating func add(_ item: Item) -> Waiter? {
-            deliveredCount += 1
             if !waiters.isEmpty { return waiters.removeFirst() }
             buffer.append(item)
             return nil
@@ -49,11 +37,6 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     /// The number of events and markers in the buffer.
     var waitingCount: Int { state.withLock { $0.buffer.count } }
 
-    /// The number of items delivered so far, and how many of them the reader has taken or missed.
-    var positions: (delivered: Int, taken: Int) {
-        state.withLock { ($0.deliveredCount, $0.deliveredCount - $0.buffer.count) }
-    }
-
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onEnd = action }
     }
@@ -62,6 +45,11 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     /// receives.
     func onSecondReader(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.onSecondReader = action }
+    }
+
+    /// Sets an action that runs after each delivery, for a reader that does not wait here.
+    func onDelivery(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onDelivery = action }
     }
 
     /// - Returns: the number of events dropped from this buffer.
@@ -74,52 +62,27 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     func deliver(_ gap: EventGap) -> Int { deliver(.gap(gap)) }
 
     private func deliver(_ item: Item) -> Int {
-        let (waiter, dropped): (Waiter?, Int) = state.withLock { state in
-            guard !state.isEnded else { return (nil, 0) }
+        let (waiter, dropped, onDelivery): (Waiter?, Int, (@Sendable () -> Void)?) = state.withLock { state in
+            guard !state.isEnded else { return (nil, 0, nil) }
             let before = state.buffer.droppedCount
             let waiter = state.add(item)
-            return (waiter, state.buffer.droppedCount - before)
+            return (waiter, state.buffer.droppedCount - before, state.onDelivery)
         }
-        waiter?.resume(returning: .item(item))
+        waiter?.resume(returning: item)
+        onDelivery?()
         return dropped
     }
 
     /// Returns the next item without waiting; nil if the buffer is empty.
     func nextWaiting() -> Item? { state.withLock { $0.buffer.next() } }
 
-    /// Ends the wait of the reader without an item. If it does not wait, its next wait ends immediately.
-    func wake() {
-        let waiter: Waiter? = state.withLock { state in
-            if !state.waiters.isEmpty { return state.waiters.removeFirst() }
-            state.isWoken = true
-            return nil
-        }
-        waiter?.resume(returning: .woken)
-    }
-
-    /// Returns the next item; nil once the subscription has ended and its buffer is empty. Call ``nextWaiting()``
+    /// Waits for the next item; nil once the subscription has ended and its buffer is empty. Call ``nextWaiting()``
     /// first, and ``end(isUnread:)`` if the task is cancelled.
     func next() async -> Item? {
-        while true {
-            switch await signal() {
-            case .item(let item): return item
-            case .woken: continue
-            case .ended: return nil
-            }
-        }
-    }
-
-    /// Waits for the next item, for ``wake()``, or for the end of the subscription. Call ``nextWaiting()`` first, and
-    /// ``end(isUnread:)`` if the task is cancelled.
-    func signal() async -> EventSignal<Event> {
         await withUnsafeContinuation { waiter in
-            let (now, warn): (EventSignal<Event>?, (@Sendable () -> Void)?) = state.withLock { state in
-                if let item = state.buffer.next() { return (.item(item), nil) }
-                if state.isEnded { return (.ended, nil) }
-                if state.isWoken {
-                    state.isWoken = false
-                    return (.woken, nil)
-                }
+            let (now, warn): (Item??, (@Sendable () -> Void)?) = state.withLock { state in
+                if let item = state.buffer.next() { return (.some(item), nil) }
+                if state.isEnded { return (.some(nil), nil) }
                 state.waiters.append(waiter)
                 guard state.waiters.count > 1 else { return (nil, nil) }
                 defer { state.onSecondReader = nil }
@@ -136,10 +99,13 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     func end(isUnread: Bool = false) {
         let (waiters, onEnd) = state.withLock { state in
             if isUnread { state.buffer = EventBuffer(limit: 1) }
-            defer { (state.isEnded, state.waiters, state.onEnd, state.onSecondReader) = (true, [], nil, nil) }
+            defer {
+                (state.isEnded, state.waiters, state.onEnd) = (true, [], nil)
+                (state.onSecondReader, state.onDelivery) = (nil, nil)
+            }
             return (state.waiters, state.onEnd)
         }
-        for waiter in waiters { waiter.resume(returning: .ended) }
+        for waiter in waiters { waiter.resume(returning: nil) }
         onEnd?()
     }
 }
@@ -158,9 +124,12 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
 
     func onSecondReader(_ action: @escaping @Sendable () -> Void) { subscription.onSecondReader(action) }
 
+    /// Sets an action that runs after each delivery, for a reader that does not call ``next()``. It must not block.
+    package func onDelivery(_ action: @escaping @Sendable () -> Void) { subscription.onDelivery(action) }
+
     /// Returns the next buffered event or gap. Calling this before ``next()`` saves a busy reader two asynchronous
     /// calls per event.
-    func nextWaiting() -> EventDelivery<Event>? { subscription.nextWaiting() }
+    package func nextWaiting() -> EventDelivery<Event>? { subscription.nextWaiting() }
 
     /// Returns the next event or gap; nil after ``end()``. Call ``nextWaiting()`` first.
     func next() async -> EventDelivery<Event>? { await subscription.next() }
@@ -168,30 +137,4 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
     /// Ends the subscription, whose reader's task was cancelled.
     /// - Parameter isUnread: whether what was not read can be released.
     func end(isUnread: Bool = false) { subscription.end(isUnread: isUnread) }
-}
-
-extension EventReading where Event == ServiceEvent {
-    /// Returns the next buffered event or gap without waiting; nil if there is none.
-    package func waitingSignal() -> EventSignal<ServiceEvent>? {
-        if Task.isCancelled { end() }
-        return nextWaiting().map(EventSignal.item)
-    }
-
-    /// Waits for the next event, gap or wake-up, or for the end: the reader's task was cancelled.
-    package func signal() async -> EventSignal<ServiceEvent> {
-        await withTaskCancellationHandler {
-            await subscription.signal()
-        } onCancel: {
-            end()
-        }
-    }
-
-    /// The number of events and gaps delivered so far.
-    package var deliveredCount: Int { subscription.positions.delivered }
-
-    /// The number of events and gaps up to the last one that the reader has taken.
-    package var takenCount: Int { subscription.positions.taken }
-
-    /// Ends the wait of the reader, because local data has changed.
-    package func wake() { subscription.wake() }
 }

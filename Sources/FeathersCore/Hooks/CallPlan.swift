@@ -54,7 +54,9 @@ final class CallPlan: Sendable {
     private let diagnostics: Diagnostics
 
     /// Whether nothing observes or changes the call, so that it needs no context.
-    var isBare: Bool { steps.count == 1 && scopes.isEmpty && diagnostics.isEmpty }
+    var isBare: Bool { !hasHooks && diagnostics.isEmpty }
+    /// Whether hooks may change the call.
+    var hasHooks: Bool { steps.count > 1 || !scopes.isEmpty }
 
     init(app: Hooks, service: Hooks, method: ServiceMethod?, site: MiddlewareSite, event: EventName?) {
         // No hook is registered for the empty name.
@@ -132,6 +134,10 @@ final class CallPlan: Sendable {
                     } catch let error as FeathersError where context.method != method {
                         // Names the method that ran: a read that a hook has turned into a write is not repeated as one.
                         throw error.ending(context.method, of: context.path)
+                    }
+                    if hasHooks, context.request.params.readsFromServer, let response = context.response {
+                        context.response?[AtMethod.self] = AtMethod(
+                            query: context.request.params.query, result: response.result)
                     }
                 case .method: break
                 }

@@ -34,8 +34,11 @@ extension Service {
             }
             var context = HookContext(service: json, request: request, event: plan.event)
             try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
-            let response = context.response ?? ServiceResponse(.null)
+            var response = context.response ?? ServiceResponse(.null)
             if response.isStream { throw FeathersError.streams(method, of: path) }
+            if plan.hasHooks, context.request.params.readsFromServer, response[AtMethod.self] == nil {
+                response[AtMethod.self] = AtMethod(query: nil, result: .null)
+            }
             if let event = context.event {
                 emit(event, of: response, plan, sentAs: sender, at: sentAt, context.dispatch ?? response.result)
             }
