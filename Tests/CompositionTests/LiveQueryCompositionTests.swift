@@ -54,7 +54,8 @@ import Testing
             try await app.notes.outbox.create(["text": "in a tunnel"])
             let next = try #require(await snapshots.next())
             #expect(
-                next.records.map { $0["text"] } == ["hers", "in a tunnel"] && next.states == [.confirmed, .pending])
+                next.records.map { $0["text"] } == ["hers", "in a tunnel"]
+                    && next.map(\.state) == [.confirmed, .pending])
         }
         await second.app.outbox?.close()
     }

@@ -16,17 +16,17 @@ actor Screen {
     func show(_ snapshot: LiveSnapshot<Card>) {
         let places = { (card: Card) in Command.columns.firstIndex(of: card.column) ?? Command.columns.count }
         // In each column, the cards stay in the order of the snapshot.
-        let rows = zip(snapshot.records, snapshot.states).enumerated()
-            .sorted { (places($0.element.0), $0.offset) < (places($1.element.0), $1.offset) }.map(\.element)
+        let rows = snapshot.enumerated()
+            .sorted { (places($0.element.record), $0.offset) < (places($1.element.record), $1.offset) }.map(\.element)
         var lines = ["-- \(name): \(heading(of: snapshot))"]
-        for (number, (card, state)) in rows.enumerated() {
-            let column = card.column.rawValue.padding(toLength: 6, withPad: " ", startingAt: 0)
-            lines.append("\(column) \(number + 1) \(Self.badge(state)) \(card.title)")
+        for (number, row) in rows.enumerated() {
+            let column = row.record.column.rawValue.padding(toLength: 6, withPad: " ", startingAt: 0)
+            lines.append("\(column) \(number + 1) \(Self.badge(row.state)) \(row.record.title)")
         }
         // A terminal shows the board as it is now; a file or a pipe, as it was at each moment.
         ExampleProgram.write(
             (isatty(STDOUT_FILENO) == 1 ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
-        cards = rows.map(\.0)
+        cards = rows.map(\.record)
         changed.yield()
     }
 
@@ -38,9 +38,9 @@ actor Screen {
         return switch snapshot.source {
         case .server: cards
         // This device has never seen the board.
-        case .kept(.distantPast) where count == 0: "no server"
-        case .kept(.distantPast): "\(cards) from this device, no server"
-        case .kept(let date): "\(cards) from this device, as of \(date.formatted(.iso8601))"
+        case .stored(.distantPast) where count == 0: "no server"
+        case .stored(.distantPast): "\(cards) from this device, no server"
+        case .stored(let date): "\(cards) from this device, as of \(date.formatted(.iso8601))"
         }
     }
 

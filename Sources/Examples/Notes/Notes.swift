@@ -43,17 +43,17 @@ enum Notes {
         var lines: [String] =
             switch snapshot.source {
             case .server: ["-- \(snapshot.records.count) notes"]
-            case .kept(.distantPast): ["-- not connected"]
-            case .kept(let date): ["-- \(snapshot.records.count) notes of \(date)"]
+            case .stored(.distantPast): ["-- not connected"]
+            case .stored(let date): ["-- \(snapshot.records.count) notes of \(date)"]
             }
-        for (note, state) in zip(snapshot.records, snapshot.states) {
+        for row in snapshot {
             let badge =
-                switch state {
+                switch row.state {
                 case .confirmed: " "
                 case .pending: "…"
                 case .failed: "!"
                 }
-            lines.append("\(badge) \(note.text)")
+            lines.append("\(badge) \(row.record.text)")
         }
         return lines.joined(separator: "\n")
     }

@@ -11,83 +11,111 @@ final class LiveFetch: Sendable {
 
     private init(_ task: Task<Void, Never>) { self.task = task }
 
-    /// Starts a fetch.
-    /// - Parameters:
-    ///   - source: The query.
-    ///   - feed: Receives the result.
-    ///   - delay: How long to wait first, so that several events cause one fetch.
-    static func begin<Record: Sendable>(_ source: LiveSource<Record>, _ feed: LiveFeed, after delay: Duration?)
-        -> LiveFetch
-    {
-        let id = UUID()
-        let sender = source.service.app.currentSender
-        feed.withState { state in
-            state.fetch = id
-            state.changeSender(to: sender)
+    /// Schedules the fetch that a window wants, if any is wanted sooner than the one that is scheduled already.
+    static func begin<Record: Sendable>(_ source: LiveSource<Record>, _ window: LiveWindow) -> LiveFetch? {
+        let scheduled: (id: Int, delay: Duration?)? = window.store.withState { state in
+            guard let reader = state.readers[window.id], let wanted = state.store.windows[window.id],
+                !reader.isWaitingForUser, wanted.fetch == nil
+            else { return nil }
+            let urgency = wanted.wantedFetch
+            guard urgency != nil || state.store.awaitsConfirmation(window.id) else { return nil }
+            if let fetch = reader.fetch, (fetch.urgency?.rawValue ?? -1) >= (urgency?.rawValue ?? -1) { return nil }
+            state.lastFetch += 1
+            state.readers[window.id]?.fetch = (state.lastFetch, urgency)
+            guard let urgency else { return (state.lastFetch, .seconds(1)) }
+            return (state.lastFetch, urgency == .now || wanted.time == 0 ? nil : .milliseconds(250))
         }
+        guard let (id, delay) = scheduled else { return nil }
         return LiveFetch(
-            Task { await source.service.app.withoutToken { await Self.run(source, feed, id, after: delay) } })
+            Task { await source.service.app.withoutToken { await Self.run(source, window, id, after: delay) } })
     }
 
     deinit { task.cancel() }
 
     private static func run<Record: Sendable>(
-        _ source: LiveSource<Record>, _ feed: LiveFeed, _ id: UUID, after delay: Duration?
+        _ source: LiveSource<Record>, _ window: LiveWindow, _ id: Int, after delay: Duration?
     ) async {
+        do {
+            if let delay { try await source.clock.sleep(for: delay) }
+            try await fetch(source, window, id)
+        } catch {
+            guard !Task.isCancelled else { return }
+            window.change { _, reader in if reader.fetch?.id == id { reader.failure = error } }
+        }
+    }
+
+    /// Fetches until the server has responded. While it cannot be reached, waits longer and longer.
+    private static func fetch<Record: Sendable>(_ source: LiveSource<Record>, _ window: LiveWindow, _ id: Int)
+        async throws
+    {
         var pause = Duration.milliseconds(500)
         /// How often in succession the server has refused the token.
         var renewals = 0
         var params = source.params.withoutQuery
         // Events are applied to the result, so it must not come from a cache.
         params.readsFromServer = true
-        do {
-            if let delay { try await source.clock.sleep(for: delay) }
-            while true {
-                let sender = source.service.app.currentSender
-                let position = feed.reading.deliveredCount
-                let began: (request: Query<JSONValue>, asked: Int, tick: Int)? = feed.withState { state in
-                    guard state.fetch == id else { return nil }
-                    state.changeSender(to: sender)
-                    return state.view.fetchBegan(after: position)
+        while true {
+            let begun: (fetch: Window.Fetch, request: Query<JSONValue>)? = window.change { store, reader in
+                guard reader.fetch?.id == id else { return nil }
+                store.confirm()
+                guard window.sender.isCurrent, store.windows[window.id]?.wantedFetch != nil else {
+                    reader.fetch = nil
+                    return nil
                 }
-                guard let began else { return }
-                do {
-                    let request = try source.service.request(.find, query: began.request, params: params)
-                    let page = try source.read(await source.service.respond(to: request).result)
-                    feed.change { state in
-                        guard state.fetch == id else { return }
-                        state.fetch = nil
-                        do { try state.view.fetched(page, asked: began.asked, at: began.tick) } catch {
-                            state.failure = error
+                return store.beginFetch(window.id)
+            }
+            guard let begun else { return }
+            do {
+                let request = try source.service.request(.find, query: begun.request, params: params)
+                let response = try await source.service.respond(to: request)
+                let page = try source.read(response.result)
+                let effects = HookEffects(of: response, to: request, isEmpty: page.data.isEmpty)
+                return try window.change { store, reader in
+                    guard reader.fetch?.id == id else { return }
+                    try store.fetched(window.id, begun.fetch.time, page, effects)
+                    reader.fetch = nil
+                }
+            } catch {
+                let isShown = window.withState { store, reader in
+                    reader.hasShown || store.windows[window.id]?.isKnown == true
+                }
+                let mayRetry = isShown || source.service.app.showsLocalData
+                switch FetchFailure(error, window.sender, mayRenew: isShown && renewals < 3, mayRetry: mayRetry) {
+                case .nothingToShow:
+                    return window.change { store, reader in
+                        guard reader.fetch?.id == id else { return }
+                        (reader.fetch, reader.isWaitingForUser) = (nil, true)
+                        store.clear()
+                    }
+                case .retry:
+                    renewals = FeathersError.Code.notAuthenticated ~= error ? renewals + 1 : 0
+                    window.change { store, reader in
+                        guard reader.fetch?.id == id else { return }
+                        reader.isUnreachable = true
+                        _ = store.change(window.id) { window in
+                            window.endFetch()
+                            window.want(.now)
                         }
                     }
-                    return
-                } catch {
-                    let hasContent = feed.withState { $0.hasShown || $0.view.hasContent }
-                    let mayRetry = hasContent || source.service.app.showsLocalData
-                    switch FetchFailure(error, sender, mayRenew: hasContent && renewals < 3, mayRetry: mayRetry) {
-                    case .nothingToShow:
-                        return feed.change { state in
-                            guard state.fetch == id else { return }
-                            state.hasNothingToShow()
-                        }
-                    case .retry:
-                        renewals = FeathersError.Code.notAuthenticated ~= error ? renewals + 1 : 0
-                        feed.change { state in
-                            guard state.fetch == id else { return }
-                            state.view.fetchEnded()
-                            (state.isUnreachable, state.view.showsWithoutBase) = (true, true)
-                        }
-                        try await source.clock.sleep(for: pause * Double.random(in: 0.5...1))
-                        pause = min(pause * 2, .seconds(30))
-                    case .end: throw error
-                    }
+                    try await source.clock.sleep(for: pause * Double.random(in: 0.5...1))
+                    pause = min(pause * 2, .seconds(30))
+                case .end: throw error
                 }
             }
-        } catch {
-            guard !Task.isCancelled else { return }
-            feed.change { if $0.fetch == id { $0.failure = error } }
         }
+    }
+}
+
+extension HookEffects {
+    /// - Parameters:
+    ///   - response: The response to a request that reads from the server.
+    ///   - request: The request as it was made.
+    ///   - isEmpty: Whether the result has no records.
+    init(of response: ServiceResponse, to request: ServiceRequest, isEmpty: Bool) {
+        guard let method = response[AtMethod.self] else { return }
+        changeQueries = method.query != request.params.query
+        // An empty result does not tell what hooks do to records.
+        changeResults = method.result != response.result || isEmpty
     }
 }
 

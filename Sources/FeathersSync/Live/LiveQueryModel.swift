@@ -18,8 +18,8 @@ public final class LiveQueryModel<Element: Sendable> {
     public private(set) var records: LiveList<Element> = []
     /// Whether a result has arrived since the last call to ``run()``.
     public private(set) var isLoaded = false
-    /// The states of the records, in the order of ``records``.
-    public private(set) var states: LiveList<RecordState> = []
+    /// The rows: the records with their states.
+    public private(set) var rows: LiveList<LiveRow<Element>> = []
     /// Where the records come from; nil before the first result.
     public private(set) var source: ResultSource?
     /// The number of records in the whole result; nil if the server does not report it.
@@ -41,12 +41,12 @@ public final class LiveQueryModel<Element: Sendable> {
     public func run() async {
         (isLoaded, error) = (false, nil)
         if identity != query.source.service.app.identity {
-            (records, states, source, total, isTotalEstimated) = ([], [], nil, nil, false)
+            (records, rows, source, total, isTotalEstimated) = ([], [], nil, nil, false)
         }
         do {
             for try await snapshot in query.snapshots {
-                (records, states, source, identity) = (
-                    snapshot.records, snapshot.states, snapshot.source, snapshot.identity
+                (records, rows, source, identity) = (
+                    snapshot.records, snapshot.rows, snapshot.source, snapshot.identity
                 )
                 (total, isTotalEstimated) = (snapshot.total, snapshot.isTotalEstimated)
                 isLoaded = true

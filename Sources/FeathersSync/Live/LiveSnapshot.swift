@@ -1,28 +1,74 @@
 import FeathersCore
 public import Foundation
 
-/// The result of a live query at one moment, with the changes since the previous snapshot.
-public struct LiveSnapshot<Element: Sendable>: Sendable {
+/// The result of a live query at one moment: its rows, with the changes since the previous snapshot.
+///
+/// ```swift
+/// for try await snapshot in messages.live().snapshots {
+///     for row in snapshot { print(row.record.text, row.state == .pending ? "…" : "✓") }
+/// }
+/// ```
+public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
     /// The records, sorted and limited by the query.
-    public let records: LiveList<Element>
-    /// The states of the records, in the order of ``records``.
-    public let states: LiveList<RecordState>
+    public let records: LiveList<Record>
+    /// The rows: the records with their states.
+    public let rows: LiveList<LiveRow<Record>>
     /// Where the records come from.
     public let source: ResultSource
     /// The number of records in the whole result, beyond the limit too, with the queued writes applied; nil if the
     /// server does not report it.
     public let total: Int?
-    /// Whether ``total`` is an estimate, because an event concerned a record beyond the known part of the result.
+    /// Whether ``total`` is an estimate, because something concerned a record beyond the known part of the result.
     public let isTotalEstimated: Bool
     let difference: LiveDifference
     /// The user to whom the records are shown.
     let identity: Identity?
 
+    /// - Parameter rows: Rows that have been decoded.
+    init(_ rows: ResultRows, _ content: LiveContent, _ difference: LiveDifference, identity: Identity?) {
+        let aliases = content.aliases
+        records = LiveList(rows) { $0.shown() }
+        self.rows = LiveList(rows) { row in
+            LiveRow(id: aliases[row.key] ?? row.key, record: row.shown(), state: row.state, write: row.write)
+        }
+        (source, total, isTotalEstimated) = (content.source, content.total, content.isTotalEstimated)
+        (self.difference, self.identity) = (difference, identity)
+    }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { rows.count }
+    public subscript(position: Int) -> LiveRow<Record> { rows[position] }
+
     /// Whether any of the records has a write that the server has not confirmed.
-    public var hasPendingWrites: Bool { states.isAnyUnconfirmed }
+    public var hasPendingWrites: Bool { rows.rows.contains { $0.state != .confirmed } }
 
     /// The changes since the previous snapshot. In the first snapshot, every record is an insertion.
     public var changes: LiveChanges { LiveChanges(difference) }
+}
+
+/// A row of a live query: a record and what the app is doing to it.
+public struct LiveRow<Record: Sendable>: Sendable, Identifiable {
+    /// The id of the row, as text. It stays the same when the server assigns an id to a record that the app creates, so
+    /// that a list view keeps its selection.
+    public let id: String
+    /// The record, with queued writes applied.
+    public let record: Record
+    /// Whether the server has confirmed the record.
+    public let state: RecordState
+    /// The last queued write to the record, for ``Outbox/decide(_:for:)`` and ``Outbox/result(of:)``; nil if there is
+    /// none.
+    public let write: OutboxWrite.ID?
+}
+
+extension LiveRow: Equatable where Record: Equatable {}
+
+extension ResultRow {
+    fileprivate func shown<Record: Sendable>(as type: Record.Type = Record.self) -> Record {
+        guard let element = element(as: type) else {
+            preconditionFailure("Every row is decoded, or it is left out")
+        }
+        return element
+    }
 }
 
 /// Whether the server has confirmed a record of a live query.
@@ -41,9 +87,8 @@ public enum RecordState: Sendable, Equatable {
 /// Where the records of a live query come from.
 public enum ResultSource: Sendable, Hashable {
     /// From this device: the last result of the server, received at this time. If there is none, the date is
-    /// `.distantPast`, and the records are those of queued and recently executed writes only, if there are any: the
-    /// server cannot be reached.
-    case kept(since: Date)
+    /// `.distantPast`, and the records are those of queued and recently executed writes only, if there are any.
+    case stored(since: Date)
     /// From the server.
     case server
 }
@@ -57,7 +102,7 @@ struct LiveDifference: Sendable {
         let version: Int
     }
 
-    let ranges: [LiveRows.Change]
+    let ranges: [ResultRows.Change]
     /// The rows in the ranges. Empty if the ranges of one snapshot are, because then nothing can have moved.
     private(set) var old: [Mark] = []
     private(set) var new: [Mark] = []
@@ -67,10 +112,10 @@ struct LiveDifference: Sendable {
     ///   - rows: The rows of a snapshot.
     ///   - earlier: The rows of the previous one.
     ///   - aliases: The keys under which records were shown before.
-    init(_ ranges: [LiveRows.Change], of rows: LiveRows, since earlier: LiveRows, aliases: [String: String]) {
+    init(_ ranges: [ResultRows.Change], of rows: ResultRows, since earlier: ResultRows, aliases: [String: String]) {
         self.ranges = ranges
         guard ranges.contains(where: { !$0.old.isEmpty }), ranges.contains(where: { !$0.new.isEmpty }) else { return }
-        func mark(_ row: LiveRow) -> Mark { Mark(key: aliases[row.key] ?? row.key, version: row.version) }
+        func mark(_ row: ResultRow) -> Mark { Mark(key: aliases[row.key] ?? row.key, version: row.version) }
         old = ranges.flatMap { range in range.old.map { mark(earlier[$0]) } }
         new = ranges.flatMap { range in range.new.map { mark(rows[$0]) } }
     }

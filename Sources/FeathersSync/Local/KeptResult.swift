@@ -28,9 +28,9 @@ struct KeptResult: Sendable {
         var indices: Range<Int>
     }
 
-    typealias PartReader = @Sendable (Part) throws -> [LiveRow]
+    typealias PartReader = @Sendable (Part) throws -> [ResultRow]
 
-    let rows: LiveRows
+    let rows: ResultRows
     /// The number of records in the whole result, if the server has reported it.
     let total: Int?
     /// The number of records to show; nil for all.
@@ -46,20 +46,23 @@ struct KeptResult: Sendable {
 }
 
 extension KeptResult {
-    /// Takes the result of a live query; nil if it was not fetched for the key's user, or if that user has left.
-    init?(_ feed: LiveFeed, for key: KeptResultKey) {
+    /// Takes the result of a live query; nil if it was not fetched, or if its user has left.
+    init?(_ open: LiveWindow) {
         // Taken first, so that no write that is executed meanwhile counts as included.
-        date = .current
-        let base = feed.withState { state -> (window: LiveWindow, unsettled: Set<UUID>)? in
-            guard state.isCurrent, state.sender?.identity == key.identity, state.view.isKnown,
-                state.view.source == .server
-            else {
+        let date = Date.current
+        let taken = open.withState { store, _ -> (window: Window, unsettled: Set<UUID>)? in
+            guard open.sender.isCurrent, let window = store.windows[open.id], window.source == .server else {
                 return nil
             }
-            return (state.view.base, Set(state.view.writes.map(\.write.id)))
+            return (window, store.unsettled)
         }
-        guard let (window, unsettled) = base else { return nil }
-        (rows, total, limit) = (window.entries, window.total, window.limit == .max ? nil : window.limit)
+        guard let (window, unsettled) = taken else { return nil }
+        self.init(window, unsettled, at: date)
+    }
+
+    init(_ window: Window, _ unsettled: Set<UUID>, at date: Date) {
+        self.date = date
+        (rows, total, limit) = (window.known, window.total?.count, window.limit == .max ? nil : window.limit)
         (isComplete, isSorted, self.unsettled) = (window.isComplete, window.order.isSorted, unsettled)
     }
 }
@@ -163,7 +166,7 @@ extension KeptResult {
             return rows
         }
         func count(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
-        self.rows = LiveRows(rows.flatMap(\.self))
+        self.rows = ResultRows(rows.flatMap(\.self))
         (total, limit) = (count("total"), count("limit"))
         (isComplete, isSorted) = (json["isComplete"]?.bool ?? false, json["isSorted"]?.bool ?? false)
         date = Date(timeIntervalSinceReferenceDate: seconds)
@@ -177,9 +180,9 @@ extension KeptResult {
 
 extension LiveSource {
     /// Returns the rows of a part of a kept result.
-    func keptRows(of part: KeptResult.Part, _ plan: LiveQueryPlan) throws -> [LiveRow] {
+    func keptRows(of part: KeptResult.Part, _ judge: QueryJudge) throws -> [ResultRow] {
         let records = try JSONValue(parsing: part.text, maximumDepth: 2048).array ?? []
-        return try zip(part.indices.lowerBound..., records).map { try plan.keptRow($1, at: $0) }
+        return try zip(part.indices.lowerBound..., records).map { try judge.keptRow($1, at: $0) }
     }
 
     /// Returns the key under which the query's result is kept for a user; nil if it is not kept.

@@ -7,7 +7,7 @@ actor KeptResults {
     /// A changed result that must be written.
     private enum Change: Sendable {
         /// Retained until it is written, so that a query that has just ended is kept too.
-        case feed(LiveFeed)
+        case window(LiveWindow)
         /// Taken while the app is not running, so that the query is not retained.
         case result(KeptResult)
     }
@@ -31,7 +31,8 @@ actor KeptResults {
     /// Nil if another process writes the store.
     private let outbox: Outbox?
     private let path: String
-    private nonisolated let clock: RelativeClock
+    nonisolated let clock: RelativeClock
+    nonisolated let responseDelay: Duration
     private nonisolated let waiting = Locked(Waiting())
     private let executor = DiskExecutor(label: "feathers.local-store")
     private var directory: SafeDirectory?
@@ -41,56 +42,47 @@ actor KeptResults {
     init(_ store: LocalStore, outboxFile: URL, _ outbox: Outbox?) {
         (self.store, self.outboxFile, self.outbox) = (store, outboxFile, outbox)
         path = store.folder.appending(path: "results", directoryHint: .isDirectory).path
-        clock = RelativeClock(store.clock)
+        (clock, responseDelay) = (RelativeClock(store.clock), store.responseDelay)
     }
 
     // MARK: Reading
 
-    /// Puts the last result of a query into its view, completed by the results of executed writes, and in a store of
+    /// Puts the last result of a query into its window, completed by the results of executed writes, and in a store of
     /// another process the queued writes too.
     func restore(
-        _ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics,
+        _ key: KeptResultKey, into window: LiveWindow, _ diagnostics: Diagnostics,
         reading read: @escaping KeptResult.PartReader
     ) async {
-        let stored = outbox == nil ? showWrites(key, in: feed, diagnostics) : nil
-        let unsettled = await restoreResult(key, into: feed, for: sender, diagnostics, reading: read)
+        let stored = outbox == nil ? showWrites(key, in: window, diagnostics) : nil
+        let result = await self.read(key, diagnostics, read)
         let executed = await executedWrites(at: key.path, diagnostics) ?? stored ?? ExecutedWrites()
-        feed.withState { state in
-            // A fetch or a change of user may have been faster.
-            guard case .kept(let date) = state.view.source, sender.isCurrent, state.sender ?? sender == sender else {
-                return
-            }
-            for write in executed.missing(at: key.path, sender.identity, since: date, unsettled) {
-                state.sender = sender
-                state.view.restored(write)
+        window.withState { store, _ in
+            // A fetch may have been faster.
+            guard let state = store.windows[window.id], state.source != .server, window.sender.isCurrent else { return }
+            if let result { store.restored(result, in: window.id) }
+            let (date, unsettled) = (result?.date ?? .distantPast, result?.unsettled ?? [])
+            for write in executed.missing(at: key.path, key.identity, since: date, unsettled)
+            where write.write.route == window.store.key.route {
+                store.restored(write, in: window.id)
             }
         }
     }
 
-    /// - Returns: The writes that were unsettled when the result was taken.
-    private func restoreResult(
-        _ key: KeptResultKey, into feed: LiveFeed, for sender: RequestSender, _ diagnostics: Diagnostics,
-        reading read: @escaping KeptResult.PartReader
-    ) async -> Set<UUID> {
+    private func read(
+        _ key: KeptResultKey, _ diagnostics: Diagnostics, _ read: @escaping KeptResult.PartReader
+    ) async -> KeptResult? {
         let name = key.fileName + Self.suffix
         do {
             guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else {
-                return []
+                return nil
             }
-            let result = try await KeptResult(bytes, of: key, reading: read)
-            feed.withState { state in
-                // A fetch or a change of user may have been faster.
-                guard sender.isCurrent, state.sender == nil else { return }
-                state.sender = sender
-                state.view.restored(result)
-            }
-            return result.unsettled
+            return try await KeptResult(bytes, of: key, reading: read)
         } catch {
             diagnostics.log(
                 .warning, .localStore,
                 "The kept result of service '\(key.path)' cannot be used and is ignored: \(error)",
                 [.path: .string(key.path)], error: error)
-            return []
+            return nil
         }
     }
 
@@ -105,7 +97,9 @@ actor KeptResults {
     }
 
     /// - Returns: The writes that were executed last.
-    private func showWrites(_ key: KeptResultKey, in feed: LiveFeed, _ diagnostics: Diagnostics) -> ExecutedWrites? {
+    private func showWrites(_ key: KeptResultKey, in window: LiveWindow, _ diagnostics: Diagnostics)
+        -> ExecutedWrites?
+    {
         do {
             let contents = try Journal.peek(at: outboxFile, service: key.path)
             var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
@@ -114,8 +108,8 @@ actor KeptResults {
                 // Whatever its outcome, another process deals with it.
                 queue.restore(stored, isKeyed: true)
             }
-            let items = queue.writes(of: key.identity)
-            feed.withState { $0.view.replaceWrites(items) }
+            let items = queue.writes(for: window.store)
+            window.withState { store, _ in store.replaceQueue(items) }
             return contents.executed
         } catch {
             diagnostics.log(
@@ -134,15 +128,15 @@ actor KeptResults {
     // MARK: Writing
 
     /// Records that a result has changed. It is written after a delay.
-    nonisolated func changed(_ feed: LiveFeed, _ key: KeptResultKey) {
+    nonisolated func changed(_ window: LiveWindow, _ key: KeptResultKey) {
         guard !store.isReadOnly else { return }
         let (isRunning, wake) = waiting.withLock { waiting -> (Bool, AsyncStream<Void>.Continuation?) in
             guard let wake = waiting.wake else { return (false, nil) }
-            defer { waiting.changes[key] = .feed(feed) }
+            defer { waiting.changes[key] = .window(window) }
             return (true, waiting.changes.isEmpty ? wake : nil)
         }
         wake?.yield()
-        guard !isRunning, let result = KeptResult(feed, for: key) else { return }
+        guard !isRunning, let result = KeptResult(window) else { return }
         let late = waiting.withLock { waiting -> AsyncStream<Void>.Continuation? in
             // Before the app runs, a few results are enough.
             if waiting.changes.count < 64 || waiting.changes[key] != nil { waiting.changes[key] = .result(result) }
@@ -203,7 +197,7 @@ actor KeptResults {
             do {
                 let current: KeptResult? =
                     switch change {
-                    case .feed(let feed): KeptResult(feed, for: key)
+                    case .window(let window): KeptResult(window)
                     case .result(let result): result
                     }
                 guard let result = current else { continue }

@@ -19,6 +19,8 @@ public struct LocalStore: Sendable {
     public var maximumSize = 128 * 1024 * 1024
     /// How long changes of a result are collected before it is written.
     public var writeDelay: Duration = .milliseconds(500)
+    /// How long a live query waits for the server before it shows what is known, even if that is nothing.
+    package var responseDelay: Duration = .seconds(2)
     package var clock: any Clock<Duration> = ContinuousClock()
 
     /// A store in a directory, which is created if needed. Only one app may use it at a time.

@@ -15,7 +15,7 @@ public import Foundation
 /// is running, through all of the app's hooks.
 ///
 /// One outbox serves all users of an app. Each write is sent on behalf of the user who queued it, and waits while
-/// another user is signed in. One that was queued while signed out is sent signed out or for the next user.
+/// another user is signed in. One that was queued while no one was signed in belongs to the next user who signs in.
 ///
 /// The file contains the writes' data, unencrypted and readable only by its owner. It contains no header fields: hooks
 /// must add whatever else a call needs, such as the token. Use one outbox for each file, and one app for each outbox.
@@ -30,14 +30,14 @@ public final class Outbox: Sendable, SecretHiding {
         var results: [UUID: Promise<JSONValue>] = [:]
         /// The running sender: the stream that wakes it, and the promise that is settled when it has ended.
         var sender: (wake: AsyncStream<Void>.Continuation, ended: Promise<Void>)?
-        /// The live queries that show the writes.
-        var feeds = LiveFeeds()
+        /// The local data that shows the writes.
+        var stores = OutboxStores()
         var provisional = ProvisionalRecords()
         /// The tagged records, by key. The first write to a record takes it, because it makes the tag stale.
         var tagged = RecentValues<TaggedRecord>(limit: 1000)
 
         /// Shows a change of a write in the live queries of its service.
-        mutating func publish(_ change: OutboxChange, at path: String) { feeds.publish(at: path) { $0.apply(change) } }
+        mutating func publish(_ change: OutboxChange, of write: OutboxWrite) { stores.publish(change, of: write) }
     }
 
     let options: OutboxOptions
@@ -157,10 +157,10 @@ public final class Outbox: Sendable, SecretHiding {
     /// Changes the state, then notifies subscribers and the sender, outside the lock.
     @discardableResult
     func change<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        let (result, wake, feeds) = try contents.withLock { state in
-            (try body(&state), state.sender?.wake, state.feeds.takeChanged())
+        let (result, wake, stores) = try contents.withLock { state in
+            (try body(&state), state.sender?.wake, state.stores.takeChanged())
         }
-        for feed in feeds { feed.reading.wake() }
+        for store in stores { store.wake() }
         subscribers.yield(())
         wake?.yield()
         return result
@@ -220,6 +220,7 @@ extension Outbox {
             // Another user's writes to the record may already have a lane by its assigned id.
             if known.identity == nil || known.identity == identity { draft.knownLane = known.lane }
         }
+        draft.data = draft.data.map { data in withState { $0.provisional.named(data) } }
         let lane = draft.lane(id, path)
         if let squashed = try await squash(draft, lane, path, identity) { return squashed }
         let (base, tag) =
@@ -235,6 +236,10 @@ extension Outbox {
                 state.results[id] = result
                 state.add(write)
             }
+        }
+        // A record to which it refers may have been created while the write was on its way to the disk.
+        if let data = withState({ $0.queue.items[id]?.write.data }), data != write.data {
+            try? await journal.append(.rewritten(id, data))
         }
         return QueuedWrite(write: write, outcome: result) { $0 }
     }
@@ -297,7 +302,7 @@ extension FeathersApp {
         observeIdentity { identity in
             outbox.change { state in
                 state.queue.identityChanged(to: identity)
-                state.republish()
+                state.stores.republish(state.queue)
             }
         }
         for method in [ServiceMethod.get, .update, .patch, .remove] {

@@ -25,12 +25,21 @@ extension Outbox {
         // A write with an unknown outcome may be discarded because its record is there. Later writes to it need the id
         // that it has.
         let mayExist = item.write.method == .create && item.mayHaveExecuted
-        let made = mayExist ? withState { $0.feeds.adopted(by: item.write) } : [:]
+        let made = mayExist ? withState { $0.stores.lookAlikes(of: item.write) } : [:]
+        // Without the record, nothing that refers to it can be executed.
+        let isGone = made.isEmpty && !(mayExist && isNamed(item.write))
         let replacement: Replacement?
         do {
             replacement = try self.replacement(decision, for: item)
             switch decision {
-            case .discard: try await journal.append(.ended(id, made: made))
+            case .discard:
+                let (data, dependents) = withState { state in
+                    (
+                        state.queue.rewritten(by: made, of: id),
+                        isGone ? state.queue.references.dependents(of: id) : []
+                    )
+                }
+                try await journal.append(.ended(id, made: made, data: data, dependents: Array(dependents)))
             case .retry, .replace, .merge:
                 if let new = replacement {
                     try await journal.append(
@@ -46,16 +55,29 @@ extension Outbox {
         switch decision {
         case .discard:
             let discarded = FeathersError(.gone, "The write was discarded before it was sent", execution: .neverSent)
+            let dependents = isGone ? withState { $0.queue.references.dependents(of: id) } : []
             finish(id, made: made)?.fail(item.failure?.error ?? discarded)
+            let refersToNothing = FeathersError(
+                .gone, "The write refers to a record whose creation was discarded", execution: .neverSent)
+            for dependent in dependents {
+                finish(dependent)?.fail(refersToNothing)
+                // One that was queued meanwhile is still on disk.
+                try? await journal.append(.ended(dependent), isOwed: true)
+            }
         case .retry, .replace, .merge: decided(id, replacement)
         }
+    }
+
+    /// Whether the app chose the id of the record that a write creates.
+    private func isNamed(_ write: OutboxWrite) -> Bool {
+        options.service(at: write.path).recordIDProperty.map { write.data?[$0] != nil } ?? false
     }
 
     func decided(_ id: UUID, _ replacement: Replacement? = nil) {
         change { state in
             state.queue.decided(id, replacement)
             guard let write = state.queue.items[id]?.write else { return }
-            state.publish(.changed(write, nil), at: write.path)
+            state.publish(.changed(write, nil), of: write)
         }
     }
 
@@ -70,16 +92,22 @@ extension Outbox {
     ) -> Promise<JSONValue>? {
         change { state in
             guard let write = state.queue.items[id]?.write else { return nil }
+            let made = result.map { state.provisional.made(by: write, $0.value) } ?? made
+            let data = state.queue.rewritten(by: made, of: id)
             state.queue.remove(id)
-            state.publish(result.map { .executed(id, $0) } ?? .discarded(id), at: write.path)
-            state.settle(write, result.map { state.provisional.made(by: write, $0.value) } ?? made)
+            state.publish(result.map { .executed(id, $0) } ?? .discarded(id), of: write)
+            state.settle(write, made, data)
             return state.results.removeValue(forKey: id)
         }
     }
 
     /// Returns the record of the end of an executed write.
     func ending(_ write: OutboxWrite, _ result: ServerResult, storedAs executed: ExecutedResult?) -> JournalRecord {
-        .ended(write.id, made: withState { $0.provisional.made(by: write, result.value) }, executed: executed)
+        withState { state in
+            let made = state.provisional.made(by: write, result.value)
+            return .ended(
+                write.id, made: made, executed: executed, data: state.queue.rewritten(by: made, of: write.id))
+        }
     }
 
     /// Returns a result as it is stored; nil if it is not.

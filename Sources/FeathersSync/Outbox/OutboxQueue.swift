@@ -31,9 +31,6 @@ struct OutboxQueue: Sendable {
         var mayHaveExecuted = false
         var failure: OutboxFailure?
         let number: Int
-        /// The signed-out writes to the record that became a user's when this one was sent for that user, this one
-        /// included.
-        var claimed: [UUID] = []
     }
 
     /// The writes to a record that belong to one user, or to none. Two users' writes wait for different sign-ins, so
@@ -50,6 +47,7 @@ struct OutboxQueue: Sendable {
     var gate = OutboxGate()
     private(set) var lanes: [Lane: [UUID]] = [:]
     private var followers = FollowingWrites()
+    private(set) var references = OutboxReferences()
     private var ready = ReadyLanes()
     private var addedCount = 0
     private var sendingCount = 0
@@ -72,19 +70,38 @@ struct OutboxQueue: Sendable {
     /// Returns the writes that a user may see, in the order they were queued.
     func writes(of identity: Identity?) -> [Item] { inOrder.filter { $0.write.belongs(to: identity) } }
 
-    /// Records that a user has signed in or out.
+    /// Records that a user has signed in or out. The writes that were queued while no one was signed in are the next
+    /// user's.
     mutating func identityChanged(to identity: Identity?) {
         self.identity = identity
         gate.userChanged()
+        if let identity { for lane in lanes.keys where lane.identity == nil { give(lane, to: identity) } }
         for lane in lanes.keys { refreshLane(lane.name) }
+    }
+
+    /// Gives the writes of a lane to a user, in the order they were queued.
+    private mutating func give(_ lane: Lane, to identity: Identity) {
+        let ids = lanes.removeValue(forKey: lane) ?? []
+        for id in ids {
+            items[id]?.write.identity = identity
+            items[id]?.failure?.write.identity = identity
+        }
+        let new = Lane(name: lane.name, identity: identity)
+        let all = (lanes[new, default: []] + ids).compactMap { items[$0] }.sorted { $0.number < $1.number }
+        // Behind one that is being sent.
+        lanes[new] = (all.filter(\.stage.isSending) + all.filter { !$0.stage.isSending }).map(\.write.id)
     }
 
     /// Appends a write.
     mutating func add(_ write: OutboxWrite) {
+        var write = write
+        // Someone may have signed in while the write was on its way to the disk.
+        write.identity = write.identity ?? identity
         addedCount += 1
         items[write.id] = Item(write: write, number: addedCount)
         lanes[write.ownLane, default: []].append(write.id)
         followers.add(write)
+        references.add(write)
         refreshLane(write.lane)
     }
 
@@ -96,6 +113,13 @@ struct OutboxQueue: Sendable {
             items[write]?.failure?.write.recordID = id
             return items[write]?.write
         }
+    }
+
+    /// - Returns: The changed write.
+    mutating func setData(_ data: JSONValue, of id: UUID) -> OutboxWrite? {
+        items[id]?.write.data = data
+        items[id]?.failure?.write.data = data
+        return items[id]?.write
     }
 
     /// Adds a write that an earlier process queued.
@@ -123,6 +147,7 @@ struct OutboxQueue: Sendable {
         if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
         followers.remove(item.write)
         refreshLane(lane.name)
+        for waiting in references.remove(item.write) { if let lane = items[waiting]?.write.lane { refreshLane(lane) } }
     }
 
     /// Starts to send writes and to ask for decisions.
@@ -140,19 +165,14 @@ struct OutboxQueue: Sendable {
     }
 
     /// Takes the writes that can be sent now, and marks them as being sent.
-    /// - Returns: The writes. The claims of each are those that have yet to be stored.
     mutating func takeSendable(at now: Duration) -> [Item] {
         var taken: [Item] = []
         while let limit = gate.limit(at: now, atMost: limit), sendingCount < limit, let name = ready.popFirst() {
             guard let id = nextWrite(of: name) else { continue }
-            let claimed = claim(id)
-            if !claimed.isEmpty { items[id]?.claimed = claimed }
             items[id]?.stage = .sending(signIns: gate.signIns)
             items[id]?.attempts += 1
             sendingCount += 1
-            guard var item = items[id] else { continue }
-            item.claimed = claimed
-            taken.append(item)
+            if let item = items[id] { taken.append(item) }
         }
         return taken
     }
@@ -180,17 +200,14 @@ struct OutboxQueue: Sendable {
         unasked.append(id)
     }
 
-    /// The first writes of a record that belong to the signed-in user and to none. The earlier one is sent first.
-    private func firstWrites(of name: String) -> [Item] {
-        (identity == nil ? [nil] : [identity, nil])
-            .compactMap { lanes[Lane(name: name, identity: $0)]?.first.flatMap { items[$0] } }
-            .sorted { $0.number < $1.number }
+    /// The first write to a record of the signed-in user's.
+    private func firstWrite(of name: String) -> Item? {
+        lanes[Lane(name: name, identity: identity)]?.first.flatMap { items[$0] }
     }
 
     /// Returns the write of a record that can be sent now, if there is one.
     private func nextWrite(of name: String) -> UUID? {
-        let writes = firstWrites(of: name)
-        guard let first = writes.first, first.stage == .waiting, !writes.contains(where: \.stage.isSending) else {
+        guard let first = firstWrite(of: name), first.stage == .waiting, !references.isWaiting(first.write.id) else {
             return nil
         }
         return first.write.id
@@ -199,45 +216,6 @@ struct OutboxQueue: Sendable {
     /// Enqueues a record whose next write can be sent, and removes it from the line otherwise.
     private mutating func refreshLane(_ name: String) {
         if nextWrite(of: name) == nil { ready.remove(name) } else { ready.append(name) }
-    }
-}
-
-// MARK: - Signed-out writes
-
-extension OutboxQueue {
-    /// Gives a signed-out write that is about to be sent, and those to its record that follow, to the signed-in user.
-    /// If the response is lost, no other user may repeat it: a server that recognizes the key responds with the record
-    /// as it was for this user.
-    /// - Returns: The writes that did not belong to a user before.
-    private mutating func claim(_ id: UUID) -> [UUID] {
-        guard let identity, let lane = items[id]?.write.ownLane, lane.identity == nil, let ids = lanes[lane] else {
-            return []
-        }
-        give(ids, to: identity)
-        return ids
-    }
-
-    /// Takes back what was claimed for an attempt that was not executed.
-    private mutating func release(_ id: UUID) {
-        guard let item = items[id], !item.mayHaveExecuted else { return }
-        items[id]?.claimed = []
-        give(item.claimed.filter { items[$0] != nil }, to: nil)
-    }
-
-    /// Moves writes of one lane to that of another user, or of none, in the order they were queued.
-    private mutating func give(_ ids: [UUID], to identity: Identity?) {
-        guard let old = ids.first.flatMap({ items[$0]?.write.ownLane }) else { return }
-        let moved = Set(ids)
-        lanes[old]?.removeAll(where: moved.contains)
-        if lanes[old]?.isEmpty == true { lanes[old] = nil }
-        for id in ids {
-            items[id]?.write.identity = identity
-            items[id]?.failure?.write.identity = identity
-        }
-        let new = Lane(name: old.name, identity: identity)
-        let all = (lanes[new, default: []] + ids).compactMap { items[$0] }.sorted { $0.number < $1.number }
-        // Behind one that is being sent.
-        lanes[new] = (all.filter(\.stage.isSending) + all.filter { !$0.stage.isSending }).map(\.write.id)
     }
 }
 
@@ -259,10 +237,8 @@ extension OutboxQueue {
         if gate.needsSignIn { return true }
         return asking.isEmpty
             && lanes.keys.allSatisfy { lane in
-                let writes = firstWrites(of: lane.name)
-                guard let first = writes.first else { return true }
-                guard case .failed(isAsked: true) = first.stage else { return false }
-                return !writes.contains(where: \.stage.isSending)
+                guard let first = firstWrite(of: lane.name) else { return true }
+                return first.stage == .failed(isAsked: true) || references.isWaiting(first.write.id)
             }
     }
 
@@ -292,7 +268,6 @@ extension OutboxQueue {
     /// - Returns: The time at which to look again; nil if that does not depend on time.
     mutating func putOff(_ id: UUID, _ verdict: SendVerdict, at now: Duration, random: Double) -> Duration? {
         guard case .sending(let signIns)? = endAttempt(id, mayHaveExecuted: verdict.mayHaveExecuted) else { return nil }
-        release(id)
         var moment: Duration?
         switch verdict.course {
         case .waitForServer: moment = gate.missed(at: now, retry, random: random)
@@ -370,10 +345,12 @@ extension OutboxQueue {
     mutating func decided(_ id: UUID, _ replacement: Replacement? = nil) {
         guard let item = items[id], case .deciding = item.stage else { return }
         if let replacement {
+            references.remove(item.write)
             items[id]?.write.key = replacement.key
             items[id]?.write.data = replacement.data
             items[id]?.write.base = replacement.base
             items[id]?.write.entityTag = replacement.tag
+            if let write = items[id]?.write { references.add(write) }
         }
         items[id]?.stage = .waiting
         items[id]?.failure = nil
@@ -384,7 +361,7 @@ extension OutboxQueue {
 }
 
 extension OutboxWrite {
-    /// Returns whether the write can be sent for a user, and shown to that user.
+    /// Returns whether the write is shown to a user: also one that was queued while no one was signed in.
     func belongs(to identity: Identity?) -> Bool { self.identity == nil || self.identity == identity }
 
     fileprivate var ownLane: OutboxQueue.Lane { OutboxQueue.Lane(name: lane, identity: identity) }

@@ -48,7 +48,7 @@ struct OutboxSender: Sendable {
         return outbox.withState { state in
             let (failures, items) = (state.queue.takeUnasked(), state.queue.takeSendable(at: now))
             for item in items {
-                state.publish(.sending(item.write.id, isRepeated: item.mayHaveExecuted), at: item.write.path)
+                state.publish(.sending(item.write.id, isRepeated: item.mayHaveExecuted), of: item.write)
             }
             return (failures, items)
         }
@@ -68,7 +68,7 @@ struct OutboxSender: Sendable {
             let compared = failure
             outbox.change { state in
                 state.queue.compared(compared)
-                state.publish(.changed(compared.write, compared), at: compared.write.path)
+                state.publish(.changed(compared.write, compared), of: compared.write)
             }
         }
         guard let decision = await outbox.options.decide(failure), !Task.isCancelled else { return }
@@ -109,9 +109,8 @@ extension OutboxSender {
         let service = outbox.options.service(at: item.write.path)
         let isKeyed = service.recognizesRepetition(of: item.write)
         do {
-            if !item.claimed.isEmpty { try await journal.append(.claimed(item.claimed, by: item.write.identity)) }
             // If the process dies after this point, the write may have been executed.
-            try await journal.append(.begun(id))
+            try await journal.append(.begun(id, by: item.write.identity))
             // If the app has shut down meanwhile, nothing was sent.
             try Task.checkCancellation()
         } catch {
@@ -151,12 +150,12 @@ extension OutboxSender {
             }
             outbox.change { state in
                 state.queue.ask(failure)
-                state.publish(.changed(item.write, failure), at: item.write.path)
+                state.publish(.changed(item.write, failure), of: item.write)
             }
         case .interrupted:
             outbox.change { state in
                 state.queue.interrupt(id, isKeyed: isKeyed)
-                state.publish(.changed(item.write, state.queue.items[id]?.failure), at: item.write.path)
+                state.publish(.changed(item.write, state.queue.items[id]?.failure), of: item.write)
             }
         }
     }
@@ -168,11 +167,11 @@ extension OutboxSender {
         if !item.mayHaveExecuted, !verdict.mayHaveExecuted {
             // If it cannot be recorded, a later process assumes that the write may have been executed.
             try? await outbox.journal.append(.released(id))
-            let claimed = outbox.withState { $0.queue.items[id]?.claimed ?? [] }
-            if !claimed.isEmpty { try? await outbox.journal.append(.claimed(claimed, by: nil)) }
         }
         let now = timebase.now
-        let moment = outbox.change { $0.putOff(id, verdict, at: now) }
+        let moment = outbox.change {
+            $0.queue.putOff(id, verdict, at: now, random: Double.random(in: 0..<1))
+        }
         guard let moment else { return }
         // The write is already waiting. This task only measures the delay.
         try? await timebase.sleep(until: moment)

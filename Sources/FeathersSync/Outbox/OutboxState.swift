@@ -20,8 +20,8 @@ public struct OutboxState: Sendable {
 
     /// What the outbox does or waits for.
     public let activity: Activity
-    /// The pending writes of the signed-in user and those made while signed out, in the order they were queued. The
-    /// writes of other users wait until they sign in again.
+    /// The pending writes of the signed-in user, in the order they were queued. The writes of other users wait until
+    /// they sign in again.
     public let entries: [OutboxEntry]
 
     /// - Parameters:

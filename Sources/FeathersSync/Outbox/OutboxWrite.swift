@@ -24,8 +24,8 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public let route: [String: String]
     /// When the write was queued.
     public let date: Date
-    /// The user to whom the write belongs. It is sent only for this user. Nil if it was queued while signed out, until
-    /// it may have been executed for a user.
+    /// The user to whom the write belongs. It is sent only for this user. Nil if it was queued while no one was signed
+    /// in, until the next sign-in.
     public internal(set) var identity: Identity?
     /// The record on which the write was made, as the server last reported it; nil if no live query contained it.
     public internal(set) var base: JSONValue?
@@ -104,7 +104,7 @@ extension OutboxFailure: Equatable {
 
 /// A decision about a failed write.
 public enum OutboxDecision: Sendable, Hashable {
-    /// Discards the write. Waiting for its result throws the failure.
+    /// Discards the write, and with a creation the writes that refer to its record. Waiting for their results throws.
     case discard
     /// Sends the write again, with the same key.
     case retry

@@ -16,6 +16,11 @@ struct ProvisionalRecords: Sendable {
     /// The records whose creation has been executed or discarded. Screens show their provisional ids for a short time
     /// only.
     private var settled = RecentValues<Known>(limit: 10_000)
+    /// The ids that the server has assigned, by the forms of the provisional ones.
+    private var assigned = RecentValues<JSONValue>(limit: 10_000)
+
+    /// Returns data with the ids that the server has assigned in place of provisional ones.
+    func named(_ data: JSONValue) -> JSONValue { data.replacing { assigned[$0.description] } }
 
     /// The record that is known by an id: by the provisional one as text or as a number, or by the server's.
     subscript(id: ServiceID, path: String, route: [String: String]) -> Known? {
@@ -64,6 +69,9 @@ struct ProvisionalRecords: Sendable {
             if let id = made[text] { records[TaggedRecord.key(id, write.path, write.route)] = known }
         }
         settled.add(records)
+        var ids: [String: JSONValue] = [:]
+        for (text, id) in made { for form in JSONValue.provisionalForms(of: text) { ids[form.description] = id.json } }
+        assigned.add(ids)
     }
 
     /// Returns the keys of a provisional id, as text and as a number.
@@ -105,12 +113,12 @@ struct FollowingWrites: Sendable {
 // MARK: - Live queries
 
 extension Outbox {
-    /// Shows the pending writes of a service in a live query, from now on.
-    func attach(_ feed: LiveFeed, at path: String) {
+    /// Shows the pending writes of a service in a store, from now on.
+    func attach(_ store: LiveStore) {
         withState { state in
-            state.feeds.add(feed, at: path)
-            let writes = state.liveWrites(at: path)
-            feed.withState { $0.view.replaceWrites(writes) }
+            state.stores.add(store)
+            let items = state.queue.writes(for: store)
+            store.withState { $0.store.replaceQueue(items) }
         }
     }
 }
@@ -120,31 +128,23 @@ extension Outbox.State {
         var write = write
         // The server may have assigned the id while the write was on its way to the disk.
         if let id = write.recordID, let known = provisional[id, write.path, write.route] { write.recordID = known.id }
+        write.data = write.data.map(provisional.named)
         queue.add(write)
         provisional.add(write)
         guard write.belongs(to: queue.identity), let number = queue.items[write.id]?.number else { return }
-        publish(.queued(write, number: number), at: write.path)
+        publish(.queued(write, number: number), of: write)
     }
 
-    /// Records a failed attempt that needs no decision. The user who is signed in now may see the signed-out writes
-    /// that were sent for another one.
-    mutating func putOff(_ id: UUID, _ verdict: SendVerdict, at now: Duration) -> Duration? {
-        let hidden = (queue.items[id]?.claimed ?? []).filter {
-            queue.items[$0]?.write.belongs(to: queue.identity) == false
-        }
-        let moment = queue.putOff(id, verdict, at: now, random: Double.random(in: 0..<1))
-        for item in hidden.compactMap({ queue.items[$0] }) where item.write.belongs(to: queue.identity) {
-            publish(.queued(item.write, number: item.number), at: item.write.path)
-        }
-        return moment
-    }
-
-    /// Records the end of a write, and replaces the provisional ids of its records in the writes that follow.
-    mutating func settle(_ write: OutboxWrite, _ made: [String: ServiceID]) {
+    /// Records the end of a write, and replaces the provisional ids of its records in the writes that follow or refer
+    /// to them.
+    mutating func settle(_ write: OutboxWrite, _ made: [String: ServiceID], _ data: [UUID: JSONValue]) {
         provisional.settle(write, made)
+        for changed in queue.rewrite(data) {
+            publish(.changed(changed, queue.items[changed.id]?.failure), of: changed)
+        }
         for (text, id) in made {
             for changed in queue.rename(text, to: id) {
-                publish(.changed(changed, queue.items[changed.id]?.failure), at: changed.path)
+                publish(.changed(changed, queue.items[changed.id]?.failure), of: changed)
             }
         }
     }
@@ -152,20 +152,8 @@ extension Outbox.State {
     /// Returns how a record is known that a queued write creates, or has created.
     func known(_ id: ServiceID, at path: String, _ route: [String: String]) -> ProvisionalRecords.Known? {
         if let known = provisional[id, path, route] { return known }
-        return feeds.provisionalKey(of: id.description, at: path, route).flatMap {
+        return stores.provisionalKey(of: id.description, at: path, route).flatMap {
             provisional[.string($0), path, route]
         }
-    }
-
-    /// Shows the writes of the signed-in user in all live queries.
-    mutating func republish() {
-        for path in feeds.paths {
-            let writes = liveWrites(at: path)
-            feeds.publish(at: path) { $0.view.replaceWrites(writes) }
-        }
-    }
-
-    fileprivate func liveWrites(at path: String) -> [OutboxQueue.Item] {
-        queue.writes(of: queue.identity).filter { $0.write.path == path }
     }
 }

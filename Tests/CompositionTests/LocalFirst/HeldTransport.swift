@@ -45,8 +45,6 @@ final class HeldTransport: Transport {
         /// The number of changes of user before.
         let signIn: Int
         let response: Promise<JSONValue>
-        /// The number of events that the app had heard when the call was made.
-        let heardBefore: Int
         /// The key of a write.
         let key: String?
         var outcome: LocalServer.Outcome?
@@ -60,7 +58,6 @@ final class HeldTransport: Transport {
         var isDead = false
         var user = "nobody" { didSet { signIn += 1 } }
         private(set) var signIn = 0
-        var heard = 0
     }
 
     let state: ObservedState<State>
@@ -74,7 +71,6 @@ final class HeldTransport: Transport {
             state.lastNumber += 1
             let call = Call(
                 number: state.lastNumber, request: request, user: state.user, signIn: state.signIn, response: Promise(),
-                heardBefore: state.heard,
                 key: request.params.query.json["key"]?.string
                     ?? request.params.headers["Idempotency-Key"].map {
                         $0.trimmingCharacters(in: CharacterSet(charactersIn: "\""))

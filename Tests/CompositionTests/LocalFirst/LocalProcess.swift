@@ -54,8 +54,6 @@ final class LocalProcess {
     private let clock = HeldClock()
     private let run: Task<Void, Never>
     private let folder: URL
-    /// The writes that were sent although the server may have executed them before.
-    private var sentAgain: Set<OutboxWrite.ID> = []
 
     init(
         in folder: URL, _ queries: [Query<JSONValue>], as user: String?, hasConnection: Bool, isOnline: Bool,
@@ -102,30 +100,27 @@ final class LocalProcess {
         }
     }
 
-    /// Whether the app is fetching the result of a live query, or waits to do so again.
-    /// - Parameter oracle: The oracle of the query; nil for any query.
-    func isFetching(_ oracle: LocalOracle? = nil) -> Bool {
-        Self.fetches(outbox).contains { $0.isFetching && oracle?.isFetched(by: $0.request) ?? true }
-    }
+    /// Whether the app is fetching the result of a live query, or waits to do so.
+    func isFetching() -> Bool { windows.contains { $0.isFetching } }
 
     /// What a live query does about its result.
-    private struct FetchState {
-        let request: Query<JSONValue>
+    private struct WindowState {
         let isFetching: Bool
         let isIdle: Bool
     }
 
-    private static func fetches(_ outbox: Outbox) -> [FetchState] {
-        // A copy, which tells of the queries' states and changes nothing.
-        var feeds = outbox.withState { $0.feeds }
-        var states: [FetchState] = []
-        feeds.publish(at: LocalServer.path) { state in
-            states.append(
-                FetchState(
-                    request: state.view.base.plan.request(hiding: 0), isFetching: state.fetch != nil,
-                    isIdle: state.isWaitingForUser || !state.view.needsFetch || state.failure != nil))
+    private var windows: [WindowState] {
+        // Those of earlier users are closed once what they retain has ended.
+        outbox.withState { $0.stores }.all.filter(\.key.sender.isCurrent).flatMap { store in
+            store.withState { state in
+                state.readers.map { id, reader in
+                    let isWanted = state.store.windows[id]?.wantedFetch != nil || state.store.awaitsConfirmation(id)
+                    return WindowState(
+                        isFetching: reader.fetch != nil,
+                        isIdle: reader.isWaitingForUser || !isWanted || reader.failure != nil)
+                }
+            }
         }
-        return states
     }
 
     /// Waits until nothing moves any more without the history: calls wait for answers, readers for events.
@@ -141,8 +136,6 @@ final class LocalProcess {
         }
         var rest = queue
         for item in queue.inOrder {
-            if item.failure != nil { sentAgain.remove(item.write.id) }
-            if item.mayHaveExecuted, case .sending = item.stage { sentAgain.insert(item.write.id) }
             switch item.stage {
             case .sending: guard calls.contains(where: { $0.key == item.write.key.text }) else { return "\(item)" }
             case .deciding: return "\(item)"
@@ -155,32 +148,18 @@ final class LocalProcess {
         var next = queue
         let sendable = next.takeSendable(at: outbox.timebase.now)
         guard sendable.isEmpty else { return "\(sendable)" }
-        let fetches = Self.fetches(outbox)
-        let isIdle = fetches.count == readers.count && fetches.allSatisfy { $0.isFetching || $0.isIdle }
+        let windows = windows
+        let fetching = windows.count { $0.isFetching }
         let waiting = calls.count { $0.request.method == .find } + clock.sleepers
-        return isIdle && fetches.count { $0.isFetching } == waiting
-            ? nil : "\(fetches), of which \(waiting) wait for an answer or a delay"
+        guard windows.count == readers.count, windows.allSatisfy({ $0.isFetching || $0.isIdle }) else {
+            return "\(windows)"
+        }
+        // Each reader may also wait for the moment at which it shows what is known.
+        return fetching...fetching + readers.count ~= waiting
+            ? nil : "\(fetching) fetches, of which \(waiting) wait for an answer or a delay"
     }
 
-    /// The user's pending writes that were sent again, until the server answers. Between two attempts they count too.
-    var repeated: [OutboxWrite] {
-        let queue = outbox.withState { $0.queue }
-        return queue.writes(of: queue.identity).map(\.write).filter { sentAgain.contains($0.id) }
-    }
-
-    /// The user's pending writes that the server may have executed.
-    var unanswered: [OutboxWrite] {
-        let queue = outbox.withState { $0.queue }
-        return queue.writes(of: queue.identity).filter { item in
-            if case .sending = item.stage { return true }
-            return item.mayHaveExecuted || item.failure?.reason == .unknown
-        }.map(\.write)
-    }
-
-    func changeUser(to user: Identity?) {
-        sentAgain = []
-        app.setIdentity(user)
-    }
+    func changeUser(to user: Identity?) { app.setIdentity(user) }
 
     /// Ends all delays.
     func wakeAll() {

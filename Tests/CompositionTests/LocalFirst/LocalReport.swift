@@ -5,17 +5,12 @@ final class LocalReport: Sendable {
     struct Counts: Sendable {
         var steps: [LocalStep: Int] = [:]
         var checks = 0
-        /// Looks at a query whose next result was on its way.
-        var skipped = 0
-        var exactRows = 0
-        var looseRows = 0
+        var rows = 0
 
         mutating func add(_ other: Counts) {
             steps.merge(other.steps, uniquingKeysWith: +)
             checks += other.checks
-            skipped += other.skipped
-            exactRows += other.exactRows
-            looseRows += other.looseRows
+            rows += other.rows
         }
     }
 
@@ -43,9 +38,13 @@ final class LocalReport: Sendable {
 
     /// Adds to the last step what was chosen.
     func note(_ detail: String) { state.withLock { $0.trace[$0.trace.count - 1] += " \(detail)" } }
-    func check() { state.withLock { $0.counts.checks += 1 } }
-    func skip() { state.withLock { $0.counts.skipped += 1 } }
-    func count(rows: Int, loose: Int) { state.withLock { ($0.counts.exactRows, $0.counts.looseRows) = (rows, loose) } }
+
+    func check(rows: Int) {
+        state.withLock { state in
+            state.counts.checks += 1
+            state.counts.rows += rows
+        }
+    }
 
     func violate(_ laws: [String]) { for law in laws { violate(law) } }
 

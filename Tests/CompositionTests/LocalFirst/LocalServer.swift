@@ -35,31 +35,14 @@ struct LocalServer: Sendable {
     /// The number of changes.
     private(set) var position = 0
     private(set) var versions: [Int64: [Version]] = [:]
-    /// The records that were created, by the key of the write.
-    private(set) var made: [String: Int64] = [:]
-    /// The positions at which marks were taken.
-    private(set) var taken: [Int64: Int] = [:]
+    /// How often the write with each mark was executed.
+    private(set) var executions: [Int64: Int] = [:]
     private var lastID: Int64 = 0
     private var done: [String: Outcome] = [:]
-
-    /// The states of a record between two positions, each with the last position at which it was valid.
-    func versions(of id: Int64, in range: ClosedRange<Int>) -> [(record: JSONObject?, until: Int)] {
-        let all = [Version(position: 0, record: nil)] + (versions[id] ?? [])
-        return all.indices.compactMap { index in
-            let end = index + 1 < all.count ? all[index + 1].position - 1 : Int.max
-            guard all[index].position <= range.upperBound, end >= range.lowerBound else { return nil }
-            return (all[index].record, min(end, range.upperBound))
-        }
-    }
 
     func record(_ id: Int64) -> JSONObject? { versions[id]?.last?.record }
 
     func ids(of user: String) -> [Int64] { versions.keys.filter { record($0)?["owner"]?.string == user }.sorted() }
-
-    /// Every record that a user has ever had.
-    func allIDs(of user: String) -> [Int64] {
-        versions.filter { $0.value.contains { $0.record?["owner"]?.string == user } }.keys.sorted()
-    }
 
     func find(_ query: Query<JSONValue>, as user: String) throws -> [JSONValue] {
         let matcher = try QueryMatcher(query)
@@ -98,7 +81,6 @@ struct LocalServer: Sendable {
             lastID += 1
             id = lastID
             record = data
-            if let key { made[key] = lastID }
         case .update: record = data
         case .patch: for (name, value) in data { record[name] = value }
         default: break
@@ -108,7 +90,7 @@ struct LocalServer: Sendable {
         position += 1
         versions[number, default: []].append(
             Version(position: position, record: request.method == .remove ? nil : record))
-        if let mark = data["mark"]?.integer { taken[mark] = position }
+        if let mark = data["mark"]?.integer { executions[mark, default: 0] += 1 }
         let event = ServiceEvent(
             path: Self.path, name: EventName(endOf: request.method) ?? .patched, data: .object(record))
         let outcome = Outcome(

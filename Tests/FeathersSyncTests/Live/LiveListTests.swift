@@ -5,17 +5,17 @@ import Testing
 
 @Suite("The lists of a live snapshot")
 struct LiveListTests {
-    private static func rows(_ count: Int, state: RecordState = .confirmed) -> LiveRows {
-        LiveRows((0..<count).map { LiveRow(key: "\($0)", record: .integer(Int64($0)), state: state) })
+    private static func rows(_ count: Int, state: RecordState = .confirmed) -> ResultRows {
+        ResultRows((0..<count).map { ResultRow(key: "\($0)", record: .integer(Int64($0)), state: state) })
     }
 
-    private static func keys(_ rows: LiveRows) -> LiveList<String> { LiveList(rows) { $0.key } }
+    private static func keys(_ rows: ResultRows) -> LiveList<String> { LiveList(rows) { $0.key } }
 
     @Test("A list is equal to one with equal elements, and can be written as a literal")
     func equality() {
         let list = Self.keys(Self.rows(3))
         #expect(list == ["0", "1", "2"] && list != ["0", "1"] && list != ["0", "1", "3"])
-        #expect(Self.keys(LiveRows()) == [] && list.description == #"["0", "1", "2"]"#)
+        #expect(Self.keys(ResultRows()) == [] && list.description == #"["0", "1", "2"]"#)
     }
 
     @Test(
@@ -36,22 +36,13 @@ struct LiveListTests {
         var rows = Self.rows(5_000)
         let list = Self.keys(rows)
         for _ in 0..<2_500 { rows.remove(at: 1_000) }
-        rows.replace(0, with: LiveRow(key: "changed", record: .null))
+        rows.replace(0, with: ResultRow(key: "changed", record: .null))
         #expect(Array(list) == (0..<5_000).map { "\($0)" } && Self.keys(rows).first == "changed" && rows.count == 2_500)
-    }
-
-    @Test("The states tell whether any record is not confirmed, also the last of many")
-    func states() {
-        var rows = Self.rows(1_000)
-        #expect(!LiveList(rows) { $0.state }.isAnyUnconfirmed)
-        rows.insert(LiveRow(key: "pending", record: .null, state: .pending), at: 1_000)
-        let states = LiveList(rows) { $0.state }
-        #expect(states.isAnyUnconfirmed && states.last == .pending && states.dropLast().allSatisfy { $0 == .confirmed })
     }
 
     @Test("An element is decoded once, and the record itself if nothing is decoded")
     func elements() {
-        let row = LiveRow(key: "1", record: ["text": "Hello"])
+        let row = ResultRow(key: "1", record: ["text": "Hello"])
         #expect(
             row.element(as: JSONValue.self) == ["text": "Hello"] && row.element(as: String.self) == nil
                 && !row.isDecoded)

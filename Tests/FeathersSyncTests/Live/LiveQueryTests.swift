@@ -67,6 +67,8 @@ struct LiveQueryTests {
         #expect(try await live.next()?.map(\.id) == [1, 2, 3])
         for removed in 1...3 {
             try await messages.remove(removed)
+            // The record that follows the last one must be fetched.
+            #expect(try await live.next()?.map(\.id) == Array(removed + 1...removed + 2))
             #expect(try await live.next()?.map(\.id) == Array(removed + 1...removed + 3))
         }
         try await messages.remove(4)
@@ -282,7 +284,7 @@ struct LiveQueryTests {
         app.setIdentity(Identity("bob"))
         let second = Task { await model.run() }
         try await transport.waitForRequest(number: 2)
-        #expect(model.records.isEmpty && model.states.isEmpty && model.source == nil && !model.isLoaded)
+        #expect(model.records.isEmpty && model.rows.isEmpty && model.source == nil && !model.isLoaded)
         answered.resolve(())
         try await model.wait { $0.isLoaded }
         second.cancel()

@@ -10,12 +10,13 @@ struct KeptResultTests {
     private static let key = KeptResultKey(identity: Identity("alice"), path: "notes", text: "{}")
 
     private static func result(_ count: Int64) throws -> KeptResult {
-        let plan = try LiveQueryPlan(.sorted(by: "id"), id: "id")
-        var view = LiveView(plan)
-        let began = view.fetchBegan()
-        let records: [JSONValue] = (0..<count).map { ["id": .integer($0), "text": "text \($0)"] }
-        try view.fetched(Page(data: records, total: Int(count)), asked: began.asked, at: began.tick)
-        return try #require(KeptResult(LiveFeed(view, as: RequestSender(Identity("alice"))), for: key))
+        let judge = try QueryJudge(.sorted(by: "id"), id: "id")
+        let rows = try (0..<count).map { number in
+            try judge.keptRow(["id": .integer(number), "text": "text \(number)"], at: Int(number))
+        }
+        return KeptResult(
+            rows: ResultRows(rows), total: Int(count), limit: nil, isComplete: true, isSorted: true, date: .current,
+            unsettled: [])
     }
 
     /// The file of a result, in parts of eight records.
@@ -49,7 +50,7 @@ struct KeptResultTests {
         var deep: JSONValue = []
         for _ in 0..<1_000 { deep = [deep] }
         let many = JSONObject((0..<40).map { ("key \($0)", .integer($0)) })
-        let plan = try LiveQueryPlan(.sorted(by: "author.name"), id: "id")
+        let judge = try QueryJudge(.sorted(by: "author.name"), id: "id")
         let source = FeathersApp().service("notes").live().source
         let forms: [JSONObject] = [
             ["id": 1, "text": "a", "author": ["name": "Ada \"A.\" \u{1F600}"]],
@@ -60,12 +61,12 @@ struct KeptResultTests {
         ]
         for record in forms {
             let part = try JSONValue.array([.object(record)]).serialized()
-            let row = try #require(try source.keptRows(of: KeptResult.Part(part), plan).first)
+            let row = try #require(try source.keptRows(of: KeptResult.Part(part), judge).first)
             #expect(row.key == record["id"]?.description && row.sortValue == record["author"]?["name"])
             #expect(row.record == .object(record))
         }
         #expect(throws: KeptResult.Failure.damaged) {
-            try source.keptRows(of: KeptResult.Part(Array("[{}]".utf8)), plan)
+            try source.keptRows(of: KeptResult.Part(Array("[{}]".utf8)), judge)
         }
     }
 
@@ -115,32 +116,13 @@ struct KeptResultTests {
 extension KeptResult {
     /// Reads a file as a query without a model does.
     init(_ bytes: [UInt8], of key: KeptResultKey) async throws {
-        let plan = try LiveQueryPlan(.sorted(by: "id"), id: "id")
+        let judge = try QueryJudge(.sorted(by: "id"), id: "id")
         let source = FeathersApp().service(key.path).live().source
-        try await self.init(bytes, of: key) { try source.keptRows(of: $0, plan) }
+        try await self.init(bytes, of: key) { try source.keptRows(of: $0, judge) }
     }
 }
 
 extension KeptResult.Part {
     /// The first record of a result.
     init(_ text: [UInt8]) { self.init(text: text[...], indices: 0..<1) }
-}
-
-extension LiveView {
-    /// Restores a complete result from disk.
-    mutating func restored(_ records: [JSONValue]) throws {
-        let (plan, isSorted) = (base.plan, base.plan.sorter != nil)
-        let rows = LiveRows(try records.enumerated().map { try plan.keptRow($1, at: $0) })
-        restored(
-            KeptResult(
-                rows: rows, total: nil, limit: nil, isComplete: true, isSorted: isSorted, date: Date(), unsettled: []))
-    }
-}
-
-extension LiveFeed {
-    /// A feed whose view was fetched for a sender.
-    convenience init(_ view: LiveView, as sender: RequestSender) {
-        self.init(FeathersApp().service("notes").reading(), view)
-        withState { $0.sender = sender }
-    }
 }

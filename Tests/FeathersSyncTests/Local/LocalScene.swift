@@ -43,7 +43,10 @@ struct LocalScene: Sendable {
                 if event.domain == .localStore { warnings.withLock { $0.append(event.message) } }
             }, levels: DiagnosticLevels(.warning))
         if let user { app.setIdentity(Identity(user)) }
-        try await app.use(localStore: store?(place) ?? .directory(place), configure)
+        var local = store?(place) ?? .directory(place)
+        // A busy machine is no silent server.
+        local.responseDelay = .seconds(3600)
+        try await app.use(localStore: local, configure)
         return app
     }
 

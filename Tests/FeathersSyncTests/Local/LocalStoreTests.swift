@@ -19,7 +19,7 @@ struct LocalStoreTests {
         var live = scene.notes(app).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
         let first = try #require(await live.next())
         #expect(first.records.map(\.text) == ["one", "two"])
-        guard case .kept(let date) = first.source else {
+        guard case .stored(let date) = first.source else {
             Issue.record("The first snapshot comes from \(first.source)")
             return
         }
@@ -34,7 +34,7 @@ struct LocalStoreTests {
     func selection() async throws {
         struct Title: Codable, Sendable { let id: Int, text: String? }
         let scene = try LocalScene("one", "two")
-        for source in [ResultSource.server, .kept(since: .distantPast)] {
+        for source in [ResultSource.server, .stored(since: .distantPast)] {
             let app = try await scene.app()
             try await withFeathersApp(app) { app in
                 let query = Query<Title>.sorted(by: "text").selecting("id")
@@ -45,6 +45,36 @@ struct LocalStoreTests {
             }
             await app.outbox?.close()
         }
+    }
+
+    @Test("shows what is known, even if that is nothing, once a server has been silent for two seconds")
+    func silence() async throws {
+        let (clock, asked, silence) = (ManualClock(), Promise<Void>(), Promise<JSONValue>())
+        let app = FeathersApp(
+            transport: StubTransport { _ in
+                asked.resolve(())
+                return try await silence.value()
+            })
+        let folder = try OutboxFolder()
+        var local = LocalStore.directory(folder.url.appending(path: "store", directoryHint: .isDirectory))
+        local.clock = clock
+        try await app.use(localStore: local)
+        var live = app.service("notes").live().snapshots.makeAsyncIterator()
+        async let waited: Void = {
+            try await asked.value()
+            try await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(2))
+        }()
+        let first = try #require(await live.next())
+        #expect(first.isEmpty && first.source == .stored(since: .distantPast))
+        try await waited
+        // A queued write shows at once.
+        try await app.service("notes").outbox.create(["text": "in a tunnel"])
+        #expect(try await live.next()?.map(\.state) == [.pending])
+        silence.resolve([["id": 1, "text": "late"]])
+        let last = try #require(await live.next())
+        #expect(last.source == .server && last.count == 2)
+        await app.outbox?.close()
     }
 
     @Test("shows records and queued writes without a server, also after a restart")
@@ -58,14 +88,14 @@ struct LocalStoreTests {
             var live = notes.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
             let first = try #require(await live.next())
             if run == 1 {
-                #expect(first.records.map(\.text) == ["one", "two"] && first.states == [.confirmed, .confirmed])
+                #expect(first.records.map(\.text) == ["one", "two"] && first.map(\.state) == [.confirmed, .confirmed])
                 try await notes.outbox.create(Note(text: "in a tunnel"))
                 let second = try #require(await live.next())
                 #expect(second.records.map(\.text) == ["one", "two", "in a tunnel"])
-                #expect(second.states == [.confirmed, .confirmed, .pending] && second.changes.insertions == [2])
+                #expect(second.map(\.state) == [.confirmed, .confirmed, .pending] && second.changes.insertions == [2])
             } else {
                 #expect(first.records.map(\.text) == ["one", "two", "in a tunnel"])
-                #expect(first.states == [.confirmed, .confirmed, .pending] && first.hasPendingWrites)
+                #expect(first.map(\.state) == [.confirmed, .confirmed, .pending] && first.hasPendingWrites)
                 // A number, because the model's id is one.
                 #expect((first.records.last?.id ?? 0) < 0)
             }
@@ -109,12 +139,12 @@ struct LocalStoreTests {
         let clock = ManualClock()
         var live = notes.live(.sorted(by: "id")).measured(by: clock).snapshots.makeAsyncIterator()
         let first = try #require(await live.next())
-        #expect(first.records.isEmpty && first.source == .kept(since: .distantPast) && first.total == nil)
+        #expect(first.records.isEmpty && first.source == .stored(since: .distantPast) && first.total == nil)
         let write = try await notes.outbox.create(Note(text: "new"))
         let second = try #require(await live.next())
         #expect(
-            second.records.map(\.text) == ["new"] && second.states == [.pending]
-                && second.source == .kept(since: .distantPast))
+            second.records.map(\.text) == ["new"] && second.map(\.state) == [.pending]
+                && second.source == .stored(since: .distantPast))
         try await app.outbox?.decide(.discard, for: write.id)
         #expect(try await live.next()?.records.isEmpty == true)
         scene.isOnline.withLock { $0 = true }
@@ -139,7 +169,7 @@ struct LocalStoreTests {
             try await transport.waitForStatus { if case .waiting = $0 { true } else { false } }
             var live = app.service("notes").live(.sorted(by: "id")).snapshots.makeAsyncIterator()
             let first = try #require(await live.next())
-            #expect(first.records.isEmpty && first.source == .kept(since: .distantPast))
+            #expect(first.records.isEmpty && first.source == .stored(since: .distantPast))
             transport.restore()
             let second = try #require(await live.next())
             #expect(second.records.count == 1 && second.source == .server)
@@ -156,7 +186,7 @@ struct LocalStoreTests {
         var live = notes.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
         try await notes.outbox.create(Note(text: "new"))
         let first = try #require(await live.next())
-        #expect(first.records.map(\.text) == ["new"] && first.source == .kept(since: .distantPast))
+        #expect(first.records.map(\.text) == ["new"] && first.source == .stored(since: .distantPast))
         try await notes.outbox.patch(first.records[0].id, with: ["text": "newer"])
         let second = try #require(await live.next())
         #expect(second.records.map(\.text) == ["newer"] && second.changes.updates == [0])
@@ -217,7 +247,7 @@ struct LocalStoreTests {
         let reader = try await scene.app(LocalStore.readOnly)
         var live = scene.notes(reader).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
         let first = try #require(await live.next())
-        #expect(first.records.map(\.text) == ["one", "queued"] && first.states == [.confirmed, .pending])
+        #expect(first.records.map(\.text) == ["one", "queued"] && first.map(\.state) == [.confirmed, .pending])
         #expect(reader.outbox == nil)
         await app.outbox?.close()
     }

@@ -19,11 +19,11 @@ struct PowerFailureTests {
 
     /// A result with a number of records.
     private static func result(_ count: Int) throws -> KeptResult {
-        var view = try view()
-        let began = view.fetchBegan()
-        let records = (0..<count).map { JSONValue.object(["id": .string("r\($0)"), "text": "text"]) }
-        try view.fetched(Page(data: records), asked: began.asked, at: began.tick)
-        return try #require(KeptResult(LiveFeed(view, as: sender), for: key))
+        let judge = try QueryJudge(.sorted(by: "id"), id: "id")
+        let rows = try (0..<count).map { try judge.keptRow(["id": .string("r\($0)"), "text": "text"], at: $0) }
+        return KeptResult(
+            rows: ResultRows(rows), total: count, limit: nil, isComplete: true, isSorted: true, date: .current,
+            unsettled: [])
     }
 
     /// Keeps results until the disk fails.
@@ -37,8 +37,6 @@ struct PowerFailureTests {
         }
         return (4, kept)
     }
-
-    private static func view() throws -> LiveView { LiveView(try LiveQueryPlan(.sorted(by: "id"), id: "id")) }
 
     @Test("finds a complete result, after a failure at any call", arguments: Loss.allCases)
     func anyCall(_ loss: Loss) async throws {
@@ -66,19 +64,21 @@ struct PowerFailureTests {
 
     @Test("A kept result names the executed writes that it lacks, however long ago they were executed")
     func unsettled() async throws {
-        var view = LiveView(try LiveQueryPlan(Query(), id: "id"))
-        let began = view.fetchBegan()
-        try view.fetched(Page(data: []), asked: began.asked, at: began.tick)
+        var store = Store(id: "id")
+        // Shaped for its query, so that it does not take responses.
+        let window = store.open(Window(try QueryJudge(Query<JSONValue>().selecting("text"), id: "id")))
+        let begun = store.beginFetch(window)
+        try store.fetched(window, try #require(begun).fetch.time, Page(data: []))
         let id = UUID()
         let write = OutboxWrite(
             id: id, key: id, path: "records", method: .patch, recordID: 2, data: ["text": "b"], query: Query(),
             route: [:], date: Date(),
             identity: nil, lane: "2")
         let result: JSONValue = ["id": 2, "text": "b"]
-        view.apply(.queued(write, number: 1))
-        view.apply(.sending(id, isRepeated: false))
-        view.apply(.executed(id, ServerResult(value: result, sender: Self.sender)))
-        let taken = try #require(KeptResult(LiveFeed(view, as: Self.sender), for: Self.key))
+        store.apply(.queued(write, number: 1))
+        store.apply(.sending(id, isRepeated: false))
+        store.apply(.executed(id, ServerResult(value: result, sender: Self.sender)))
+        let taken = KeptResult(try #require(store.windows[window]), store.unsettled, at: .current)
         #expect(taken.rows.isEmpty)
         let kept = try await KeptResult(taken.bytes(of: Self.key), of: Self.key)
         let old = ExecutedResult(result: result, identity: nil, date: kept.date.addingTimeInterval(-20))

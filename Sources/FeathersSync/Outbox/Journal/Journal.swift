@@ -188,8 +188,9 @@ extension Journal {
                 case .failed(_, let reason, let error, _): [try JournalTables.json(reason, error)]
                 case .replaced(_, let key, let data, let base, let tag):
                     [.text(key.text), try JournalTables.json(data), try JournalTables.json(base), SQLiteValue(tag)]
-                case .ended(_, _, let executed?): [try JournalTables.json(executed.result)]
-                case .claimed, .begun, .released, .ended: []
+                case .ended(_, _, let executed?, _, _): [try JournalTables.json(executed.result)]
+                case .rewritten(_, let data): [try JournalTables.json(data)]
+                case .begun, .released, .ended: []
                 }
             return Entry(record: record, values: values)
         } catch {
@@ -212,12 +213,11 @@ extension Journal {
                 values[JournalTables.recordColumn] = id
             }
             try database.execute(JournalTables.insertion, values)
-        case .claimed(let ids, let identity):
-            for id in ids {
-                try database.execute(
-                    "UPDATE writes SET identity = ? WHERE id = ?", SQLiteValue(identity?.name), .text(id.text))
+        case .begun(let id, let identity):
+            if let identity {
+                try database.execute("UPDATE writes SET identity = ? WHERE identity IS NULL", .text(identity.name))
             }
-        case .begun(let id): try progress(of: id, mayHaveExecuted: true)
+            try progress(of: id, mayHaveExecuted: true)
         case .released(let id): try progress(of: id, mayHaveExecuted: false)
         case .failed(let id, _, let error, let mayHaveExecuted):
             guard let old = try sizes(of: id) else { return }
@@ -237,16 +237,28 @@ extension Journal {
             try database.execute(
                 "UPDATE writes SET key = ?, data = ?, base = ?, tag = ?, size = ? WHERE id = ?",
                 entry.values + [SQLiteValue(entry.size), .text(id.text)])
-        case .ended(let id, let made, let executed):
-            if let old = try sizes(of: id) {
-                if let executed { try keep(id, executed, entry, size: old.data + entry.size) }
-                usage.writes -= 1
-                usage.dataBytes -= old.data
-                usage.failureBytes -= old.failure
-                try database.execute("DELETE FROM writes WHERE id = ?", .text(id.text))
+        case .ended(let id, let made, let executed, let data, let dependents):
+            if let executed, let old = try sizes(of: id) {
+                try keep(id, executed, entry, size: old.data + entry.size)
             }
+            for id in [id] + dependents { try remove(id) }
             for (provisional, id) in made { try rename(provisional, to: id) }
+            for (id, data) in data { try rewrite(id, JournalTables.json(data)) }
+        case .rewritten(let id, _): try rewrite(id, entry.values[0])
         }
+    }
+
+    private func remove(_ id: UUID) throws {
+        guard let old = try sizes(of: id) else { return }
+        usage.writes -= 1
+        usage.dataBytes -= old.data
+        usage.failureBytes -= old.failure
+        try database.execute("DELETE FROM writes WHERE id = ?", .text(id.text))
+    }
+
+    /// Sets the data of a write, whose size hardly changes.
+    private func rewrite(_ id: UUID, _ data: SQLiteValue) throws {
+        try database.execute("UPDATE writes SET data = ? WHERE id = ?", data, .text(id.text))
     }
 
     private func takeData(_ count: Int, insteadOf old: Int = 0) throws {

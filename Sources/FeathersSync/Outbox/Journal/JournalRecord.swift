@@ -5,10 +5,9 @@ import Foundation
 enum JournalRecord: Sendable {
     /// The write was queued.
     case added(OutboxWrite)
-    /// Signed-out writes belong to a user from now on, or to none again.
-    case claimed([UUID], by: Identity?)
-    /// An attempt begins. After this record, the write may have been executed.
-    case begun(UUID)
+    /// An attempt begins for a user, to whom all writes belong from now on that were queued signed out. After this
+    /// record, the write may have been executed.
+    case begun(UUID, by: Identity? = nil)
     /// No attempt was executed, or another one is wanted regardless.
     case released(UUID)
     /// A decision is needed.
@@ -17,7 +16,13 @@ enum JournalRecord: Sendable {
     case replaced(UUID, key: UUID, data: JSONValue, base: JSONValue? = nil, tag: String? = nil)
     /// The write was executed or discarded. `made` are the ids of the records it created, by the provisional ids under
     /// which other writes may know them. `executed` is the server's result, if a kept result may not contain it yet.
-    case ended(UUID, made: [String: ServiceID] = [:], executed: ExecutedResult? = nil)
+    /// `data` is that of the writes that refer to its records, with the assigned ids, and `dependents` are the writes
+    /// that end with it.
+    case ended(
+        UUID, made: [String: ServiceID] = [:], executed: ExecutedResult? = nil, data: [UUID: JSONValue] = [:],
+        dependents: [UUID] = [])
+    /// The data has the assigned ids of records in place of provisional ones.
+    case rewritten(UUID, JSONValue)
 
     /// Creates the record of a failure that needs a decision.
     init(_ failure: OutboxFailure) {

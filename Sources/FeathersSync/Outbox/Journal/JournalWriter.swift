@@ -43,10 +43,10 @@ actor JournalWriter {
     func removeResults(of identity: Identity?) throws {
         flush()
         owed = owed.map { record in
-            guard case .ended(let id, let made, let executed?) = record,
+            guard case .ended(let id, let made, let executed?, let data, let dependents) = record,
                 identity == nil || executed.identity == identity
             else { return record }
-            return .ended(id, made: made)
+            return .ended(id, made: made, data: data, dependents: dependents)
         }
         guard let journal else { throw closed }
         try journal.removeResults(of: identity)

@@ -29,7 +29,8 @@ struct OutboxArrayTests {
         let queued = try await app.service("notes").outbox.create([["rank": 1], ["rank": 2], ["rank": 3]])
         let shown = try #require(await live.next())
         let ids = shown.records.compactMap { $0["id"]?.string }
-        #expect(ids == (0..<3).map { "\(queued.id.text)-\($0)" } && shown.states == [.pending, .pending, .pending])
+        #expect(
+            ids == (0..<3).map { "\(queued.id.text)-\($0)" } && shown.map(\.state) == [.pending, .pending, .pending])
         try await app.service("notes").outbox.patch(ids[1], with: ["text": "second"])
         #expect(try await live.next()?.records.map { $0["text"]?.string } == [nil, "second", nil])
         try await app.service("notes").outbox.remove(ids[2])

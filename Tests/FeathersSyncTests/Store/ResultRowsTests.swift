@@ -5,13 +5,13 @@ import Testing
 @testable import FeathersSync
 
 @Suite("The rows of a live query")
-struct LiveRowsTests {
-    private static func row(_ number: Int) -> LiveRow {
-        LiveRow(key: "\(number)", record: .integer(Int64(number)), place: number)
+struct ResultRowsTests {
+    private static func row(_ number: Int) -> ResultRow {
+        ResultRow(key: "\(number)", record: .integer(Int64(number)), place: number)
     }
 
     /// Rows by letters; the place of a row is that of its letter.
-    private static func rows(_ letters: String, like old: [LiveRow] = []) -> [LiveRow] {
+    private static func rows(_ letters: String, like old: [ResultRow] = []) -> [ResultRow] {
         letters.unicodeScalars.map { letter in old.first { $0.place == Int(letter.value) } ?? row(Int(letter.value)) }
     }
 
@@ -26,7 +26,7 @@ struct LiveRowsTests {
         ])
     func ranges(first: String, second: String, old: Int, new: Int) {
         let before = Self.rows(first)
-        let changes = LiveRows(Self.rows(second, like: before)).changes(since: LiveRows(before))
+        let changes = ResultRows(Self.rows(second, like: before)).changes(since: ResultRows(before))
         #expect(changes.map(\.old.count).reduce(0, +) == old && changes.map(\.new.count).reduce(0, +) == new)
     }
 
@@ -38,7 +38,7 @@ struct LiveRowsTests {
             var random = SeededGenerator(seed: seed)
             var version = Int.random(in: 0...3000, using: &random)
             var expected = (0..<version).map(Self.row)
-            var rows = LiveRows(expected)
+            var rows = ResultRows(expected)
             var (delivered, deliveredArray) = (rows, expected)
             for step in 0..<1500 {
                 // Grows in even histories, and shrinks in odd ones until little is left.
@@ -83,7 +83,7 @@ struct LiveRowsTests {
     @Test("A long list that is built from one row, and taken apart, gives what an array gives")
     func growth() {
         var random = SeededGenerator(seed: 1)
-        var (rows, expected) = (LiveRows(), [LiveRow]())
+        var (rows, expected) = (ResultRows(), [ResultRow]())
         for version in 0..<5_000 {
             // Appended, put first, or anywhere.
             let index = [expected.count, 0, Int.random(in: 0...expected.count, using: &random)][version / 1_000 % 3]
@@ -105,16 +105,16 @@ struct LiveRowsTests {
 
     @Test("A whole list that is new, or gone, is one change", arguments: [1, 24, 25, 600, 5_000])
     func replacement(count: Int) {
-        let (old, new) = (LiveRows((0..<count).map(Self.row)), LiveRows((0..<count + 30).map(Self.row)))
+        let (old, new) = (ResultRows((0..<count).map(Self.row)), ResultRows((0..<count + 30).map(Self.row)))
         #expect(new.changes(since: old) == [.init(old: 0..<count, new: 0..<count + 30)])
-        #expect(new.changes(since: LiveRows()) == [.init(old: 0..<0, new: 0..<count + 30)])
-        #expect(LiveRows().changes(since: old) == [.init(old: 0..<count, new: 0..<0)])
+        #expect(new.changes(since: ResultRows()) == [.init(old: 0..<0, new: 0..<count + 30)])
+        #expect(ResultRows().changes(since: old) == [.init(old: 0..<count, new: 0..<0)])
     }
 
     @Test("A change in a long list is found, also if the record moves far")
     func locality() {
         let all = (0..<100_000).map(Self.row)
-        let old = LiveRows(all)
+        let old = ResultRows(all)
         var rows = old
         rows.remove(at: 70_000)
         rows.insert(Self.row(100_000), at: 10)
@@ -127,17 +127,17 @@ struct LiveRowsTests {
     @Test("A row at the front of a list that was fetched anew is the only change")
     func shifted() {
         let all = (0..<1_000).map(Self.row)
-        #expect(LiveRows([Self.row(5_000)] + all).changes(since: LiveRows(all)) == [.init(old: 0..<0, new: 0..<1)])
+        #expect(ResultRows([Self.row(5_000)] + all).changes(since: ResultRows(all)) == [.init(old: 0..<0, new: 0..<1)])
     }
 
     @Test("Changes are found where parts have been split and joined, without those in between")
     func splits() {
-        let old = LiveRows((0..<100_000).map(Self.row))
+        let old = ResultRows((0..<100_000).map(Self.row))
         var rows = old
         for index in 0..<100 { rows.insert(Self.row(200_000 + index), at: 50_000 + index) }
         for _ in 0..<100 { rows.remove(at: 20_000) }
         rows.replace(99_999, with: Self.row(300_000))
-        let changes: [LiveRows.Change] = [
+        let changes: [ResultRows.Change] = [
             .init(old: 20_000..<20_100, new: 20_000..<20_000), .init(old: 50_000..<50_000, new: 49_900..<50_000),
             .init(old: 99_999..<100_000, new: 99_999..<100_000),
         ]
@@ -148,7 +148,7 @@ struct LiveRowsTests {
         "Bisection finds the end of the rows that meet a condition",
         arguments: [0, 1, 23, 24, 25, 32, 33, 576, 577, 1000, 20_000])
     func bisection(count: Int) {
-        let rows = LiveRows((0..<count).map(Self.row))
+        let rows = ResultRows((0..<count).map(Self.row))
         for end in stride(from: 0, through: count, by: max(count / 50, 1)) {
             #expect(rows.partitionIndex { $0.place < end } == end)
         }
@@ -160,10 +160,10 @@ struct LiveRowsTests {
     @Test("A record that changes its place between others is a move, whatever the distance")
     func moves() {
         let all = (0..<2000).map(Self.row)
-        let old = LiveRows(all)
+        let old = ResultRows(all)
         var rows = old
         rows.remove(at: 1500)
-        rows.insert(LiveRow(key: "1500", record: .null, place: 5000), at: 3)
+        rows.insert(ResultRow(key: "1500", record: .null, place: 5000), at: 3)
         rows.remove(at: 800)
         rows.insert(Self.row(6000), at: 1900)
         let changes = LiveChanges(LiveDifference(rows.changes(since: old), of: rows, since: old, aliases: [:]))

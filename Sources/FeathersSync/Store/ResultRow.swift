@@ -1,11 +1,13 @@
 import FeathersCore
+import FeathersSupport
+import Foundation
 import Synchronization
 
-/// One version of a record in a live result.
+/// One version of a record in a result.
 ///
 /// It is an object, so that copying a part of a long result costs one reference count for each row, whatever the record
 /// contains.
-final class LiveRow: Sendable {
+final class ResultRow: Sendable {
     private struct Content: Sendable {
         var record: JSONValue
         /// The element that is shown, decoded once; nil until then, and if the record itself is shown.
@@ -13,8 +15,6 @@ final class LiveRow: Sendable {
     }
 
     let key: String
-    /// Whether a pending write has made this version.
-    let isWritten: Bool
     private let content: Mutex<Content>
     /// Distinguishes two states of a record without comparing their contents.
     let version: Int
@@ -23,33 +23,36 @@ final class LiveRow: Sendable {
     /// Orders the rows of a result that is not sorted locally. Never decreases from row to row.
     let place: Int
     let state: RecordState
+    /// Whether a write has made this version, so that it may lack what only the server adds.
+    let isWritten: Bool
+    /// The queued write that made this version last; nil if the server did.
+    let write: UUID?
 
     private static let lastVersion = Atomic(0)
 
     /// Creates a row with a new version.
     convenience init(
-        key: String, record: JSONValue, element: (any AnyObject & Sendable)? = nil, sortValue: JSONValue? = nil,
-        place: Int = 0,
-        state: RecordState = .confirmed, isWritten: Bool = false
+        key: String, record: JSONValue, sortValue: JSONValue? = nil, place: Int = 0, state: RecordState = .confirmed,
+        isWritten: Bool = false, write: UUID? = nil
     ) {
         let version = Self.lastVersion.add(1, ordering: .relaxed).newValue
-        self.init(key, Content(record: record, element: element), version, sortValue, place, state, isWritten)
+        self.init(key, Content(record: record), version, sortValue, place, state, isWritten, write)
     }
 
     private init(
         _ key: String, _ content: Content, _ version: Int, _ sortValue: JSONValue?, _ place: Int, _ state: RecordState,
-        _ isWritten: Bool
+        _ isWritten: Bool, _ write: UUID?
     ) {
         (self.key, self.version, self.sortValue, self.place) = (key, version, sortValue, place)
-        (self.state, self.isWritten) = (state, isWritten)
+        (self.state, self.isWritten, self.write) = (state, isWritten, write)
         self.content = Mutex(content)
     }
 
     var record: JSONValue { content.withLock { $0.record } }
 
     /// Returns the same version in another place.
-    func moved(to place: Int) -> LiveRow {
-        LiveRow(key, content.withLock { $0 }, version, sortValue, place, state, isWritten)
+    func moved(to place: Int) -> ResultRow {
+        ResultRow(key, content.withLock { $0 }, version, sortValue, place, state, isWritten, write)
     }
 
     var isDecoded: Bool { content.withLock { $0.element != nil } }

@@ -1,9 +1,9 @@
 import FeathersCore
 
 /// The prepared form of a live query: the request to send, and how to match and place the records of events.
-struct LiveQueryPlan: Sendable {
-    /// The query to send. Its limit is higher than the one shown, it selects every property that sorting needs, and it
-    /// sorts by the id last, which makes the order total.
+struct QueryJudge: Sendable {
+    /// The query to send. Its limit is higher than the one shown, it selects every property that conditions and sorting
+    /// need, and it sorts by the id last, which makes the order total.
     let request: Query<JSONValue>
     /// The number of records that the query shows; nil if it has no limit.
     let limit: Int?
@@ -15,8 +15,6 @@ struct LiveQueryPlan: Sendable {
     private let matcher: QueryMatcher?
     /// Operators at the top level of the query, such as `$search`, with their operands.
     private var recordTests: [(test: QueryOperator, operand: JSONValue)] = []
-    /// Whether the query excludes any record.
-    let hasConditions: Bool
     /// Nil if the query does not sort.
     let sorter: QuerySorter?
     /// The name of the records' id property.
@@ -38,7 +36,6 @@ struct LiveQueryPlan: Sendable {
             conditions.json[test.name] = nil
             recordTests.append((test, operand))
         }
-        hasConditions = query.json.contains { !["$limit", "$skip", "$sort", "$select"].contains($0.key) }
         matcher = try? QueryMatcher(conditions, operators: operators)
         selection = try QuerySelection(query, keeping: id)
         skip = try Self.count("$skip", in: query) ?? 0
@@ -49,17 +46,26 @@ struct LiveQueryPlan: Sendable {
         if let limit, limit > 0 { request.json["$limit"] = .integer(Int64(limit + headroom)) }
         if case .object(let sort)? = query.json["$sort"], sort[id] == nil { request = request.sorted(by: id) }
         sorter = try QuerySorter(request)
-        self.request = request.selectingSortedProperties()
+        self.request = request.selectingSortedProperties().selecting(conditionsOf: query.json)
     }
 
-    /// Whether the query can be evaluated locally. If not, every event of the service may change the result.
-    var canMatch: Bool { matcher != nil }
+    /// Whether a result can be foretold: the client can evaluate the conditions, and nothing is skipped. If not, every
+    /// event of the service may change the result.
+    var canJudge: Bool { matcher != nil && skip == 0 }
 
-    /// Returns whether a record meets the query's conditions. False if the query cannot be evaluated locally.
-    func matches(_ record: JSONValue) -> Bool {
-        guard let matcher, matcher.matches(record) else { return false }
-        return recordTests.allSatisfy { $0.test.matches(record, $0.operand) ?? false }
+    /// Returns whether a record meets the query's conditions; nil if only the server knows, because a date is in an
+    /// unknown form. False if the query cannot be evaluated locally.
+    func judges(_ record: JSONValue) -> Bool? {
+        guard let matcher else { return false }
+        let isMatch = matcher.judges(record)
+        guard isMatch != false, recordTests.allSatisfy({ $0.test.matches(record, $0.operand) ?? false }) else {
+            return false
+        }
+        return isMatch
     }
+
+    /// Returns whether a record meets the query's conditions, or may. False if the query cannot be evaluated locally.
+    func matches(_ record: JSONValue) -> Bool { judges(record) ?? true }
 
     /// Returns the query to send when so many records are hidden by pending writes.
     func request(hiding count: Int) -> Query<JSONValue> {
@@ -76,10 +82,10 @@ struct LiveQueryPlan: Sendable {
     /// Returns the row of a record from disk.
     /// - Parameter index: The index of the record in the result.
     /// - Throws: ``KeptResult/Failure/damaged`` if the record has no id.
-    func keptRow(_ record: JSONValue, at index: Int) throws -> LiveRow {
+    func keptRow(_ record: JSONValue, at index: Int) throws -> ResultRow {
         guard let key = key(of: record) else { throw KeptResult.Failure.damaged }
         let sortValue = sorter?.firstValue { record[$0] }
-        return LiveRow(key: key, record: record, sortValue: sortValue, place: (index + 1) * LiveWindow.placeStep)
+        return ResultRow(key: key, record: record, sortValue: sortValue, place: (index + 1) * Window.placeStep)
     }
 
     /// Returns the properties that the query selects.
@@ -96,13 +102,27 @@ struct LiveQueryPlan: Sendable {
     }
 }
 
+extension Query<JSONValue> {
+    /// Returns the query with the properties of conditions added to the selection, if any.
+    fileprivate func selecting(conditionsOf object: JSONObject) -> Query {
+        guard let select = json["$select"], !select.isNull else { return self }
+        return object.reduce(self) { query, condition in
+            if ["$or", "$and"].contains(condition.key) {
+                return (condition.value.array ?? []).reduce(query) { $0.selecting(conditionsOf: $1.object ?? [:]) }
+            }
+            return condition.key.hasPrefix("$") ? query : query.selecting([String(condition.key.prefix { $0 != "." })])
+        }
+    }
+}
+
 /// The order of a live result, if it is known locally.
-enum LiveOrder: Sendable {
+enum ResultOrder: Sendable {
     /// The query sorts, and the server's response is in the same order as a local sort.
     case sorted(QuerySorter)
     /// The query does not sort: new records come last.
     case arrival
-    /// The query sorts, but the server's order differs from a local sort, for example because of another collation.
+    /// The query sorts, but the server's order differs from a local sort, for example because of another collation, or
+    /// of dates in several forms. Then reports cause fetches.
     case foreign(QuerySorter)
 
     /// - Parameter isSorted: Whether the rows are in the order of a local sort.
@@ -110,7 +130,7 @@ enum LiveOrder: Sendable {
         self = sorter.map { isSorted ? .sorted($0) : .foreign($0) } ?? .arrival
     }
 
-    init(_ sorter: QuerySorter?, of rows: [LiveRow]) {
+    init(_ sorter: QuerySorter?, of rows: [ResultRow]) {
         guard let sorter else {
             self = .arrival
             return
@@ -135,13 +155,13 @@ enum LiveOrder: Sendable {
     }
 
     /// Returns whether a row that replaces another one keeps its index.
-    func keepsIndex(_ old: LiveRow, _ new: LiveRow) -> Bool {
+    func keepsIndex(_ old: ResultRow, _ new: ResultRow) -> Bool {
         isSorted ? keepsIndex(old.record, new.record) : old.place == new.place
     }
 
     /// Returns the index at which to insert a record in this order. In a foreign order, it is approximate.
     /// - Parameter place: The place of its row, for a result that is not sorted.
-    func insertionIndex(for record: JSONValue, at place: Int = .max, in rows: LiveRows) -> Int {
+    func insertionIndex(for record: JSONValue, at place: Int = .max, in rows: ResultRows) -> Int {
         switch self {
         case .arrival: return rows.partitionIndex { $0.place <= place }
         case .sorted(let sorter), .foreign(let sorter):
@@ -153,7 +173,7 @@ enum LiveOrder: Sendable {
     }
 
     /// Returns the index of a row, by a search in the order if possible.
-    func index(of row: LiveRow, in rows: LiveRows) -> Int? {
+    func index(of row: ResultRow, in rows: ResultRows) -> Int? {
         let index: Int
         switch self {
         case .sorted(let sorter):

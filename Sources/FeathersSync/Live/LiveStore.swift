@@ -1,0 +1,187 @@
+import FeathersCore
+import FeathersSupport
+
+/// The store of a service, route and sign-in, shared by the live queries and the outbox of an app.
+///
+/// Events wait in the buffer of the subscription until something looks at the store, so that they are applied in their
+/// order with responses and fetches.
+final class LiveStore: Sendable {
+    struct Key: Sendable, Hashable {
+        let path: String
+        let route: [String: String]
+        /// The name of the records' id property.
+        let id: String
+        let sender: RequestSender
+    }
+
+    /// How far the reader of a window has come.
+    struct Reader: Sendable {
+        /// Whether anything has been shown. Later fetches are then retried.
+        var hasShown: Bool
+        /// Why the query ends.
+        var failure: (any Error)?
+        /// The fetch that waits for its time, is in flight, or waits for its next attempt.
+        var fetch: (id: Int, urgency: Window.Urgency?)?
+        /// Whether the server has nothing to show to the present user, so that there is nothing to fetch until another
+        /// one signs in.
+        var isWaitingForUser = false
+        /// Whether what is known is shown now, even if that is nothing, because the server does not respond.
+        var isUnreachable = false
+    }
+
+    struct State: Sendable {
+        var store: Store
+        var readers: [Window.ID: Reader] = [:]
+        var lastFetch = 0
+        /// The sign-in that has replaced this one. Then the store is over.
+        var next: RequestSender?
+    }
+
+    let key: Key
+    private let reading: EventReading<ServiceEvent>
+    private let state: Locked<State>
+    /// Not in the state, so that an event can wake readers while one of them computes a snapshot.
+    private let wakes = Locked<[Window.ID: AsyncStream<Void>.Continuation]>([:])
+
+    init(_ key: Key, _ reading: EventReading<ServiceEvent>) {
+        (self.key, self.reading) = (key, reading)
+        state = Locked(State(store: Store(id: key.id)))
+        reading.onDelivery { [weak self] in self?.wake() }
+    }
+
+    /// Opens a window.
+    /// - Parameter hasShown: Whether its reader has shown anything before.
+    func open(_ window: Window, hasShown: Bool) -> LiveWindow {
+        let (stream, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = withState { state in
+            let id = state.store.open(window)
+            state.readers[id] = Reader(hasShown: hasShown)
+            return id
+        }
+        wakes.withLock { $0[id] = wake }
+        return LiveWindow(self, id, stream)
+    }
+
+    fileprivate func close(_ id: Window.ID) {
+        wakes.withLock { $0[id] = nil }
+        withState { state in
+            state.store.close(id)
+            state.readers[id] = nil
+        }
+    }
+
+    /// Changes the state without waking the readers. Events that have arrived are applied first.
+    func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        try state.withLock { state in
+            while let item = reading.nextWaiting() { apply(item, &state) }
+            return try body(&state)
+        }
+    }
+
+    /// Changes the state, then wakes the readers, outside the lock.
+    func change(_ body: (inout State) -> Void) {
+        withState(body)
+        wake()
+    }
+
+    func wake() { for wake in wakes.withLock({ $0 }).values { wake.yield() } }
+
+    private func apply(_ item: EventDelivery<ServiceEvent>, _ state: inout State) {
+        switch item {
+        case .event(let event):
+            // Events after the end of the sign-in may be meant for the next user.
+            if state.next == nil, key.sender.isCurrent { state.store.event(event) }
+        case .gap(let gap):
+            if case .identityChanged = gap.reason {
+                guard gap.sender == key.sender else {
+                    state.next = gap.sender
+                    return
+                }
+                // Events before the gap were meant for the previous user.
+                state.store.clear()
+            }
+            state.store.gap()
+            // What waits for its next attempt need not wait any longer.
+            for id in state.readers.keys {
+                state.readers[id]?.fetch = nil
+                state.readers[id]?.isWaitingForUser = false
+            }
+        }
+    }
+}
+
+/// A window of a live query in its store. It is closed with the last reference.
+final class LiveWindow: Sendable {
+    let store: LiveStore
+    let id: Window.ID
+    /// An element for each change. It has one reader.
+    let wakes: AsyncStream<Void>
+
+    fileprivate init(_ store: LiveStore, _ id: Window.ID, _ wakes: AsyncStream<Void>) {
+        (self.store, self.id, self.wakes) = (store, id, wakes)
+    }
+
+    deinit { store.close(id) }
+
+    var sender: RequestSender { store.key.sender }
+
+    /// Changes the window and its reader without waking anyone.
+    func withState<Result: Sendable>(_ body: (inout Store, inout LiveStore.Reader) throws -> Result) rethrows -> Result
+    {
+        try store.withState { state in
+            var reader = state.readers[id] ?? LiveStore.Reader(hasShown: false)
+            defer { state.readers[id] = reader }
+            return try body(&state.store, &reader)
+        }
+    }
+
+    /// Changes the window and its reader, then wakes the readers of the store.
+    func change<Result: Sendable>(_ body: (inout Store, inout LiveStore.Reader) throws -> Result) rethrows -> Result {
+        let result = try withState(body)
+        store.wake()
+        return result
+    }
+}
+
+/// The open stores of an app. Live queries own them.
+final class LiveStores: Sendable {
+    private struct Place: Sendable {
+        weak var store: LiveStore?
+    }
+
+    private let places = Locked<[LiveStore.Key: Place]>([:])
+
+    /// Returns the store of a service, route and sign-in.
+    func store(of service: Service<JSONValue>, _ route: [String: String], id: String, _ sender: RequestSender)
+        -> LiveStore
+    {
+        let key = LiveStore.Key(path: service.path, route: route, id: id, sender: sender)
+        return places.withLock { places in
+            if let store = places[key]?.store { return store }
+            places = places.filter { $0.value.store != nil }
+            let store = LiveStore(key, service.reading())
+            places[key] = Place(store: store)
+            service.app.outbox?.attach(store)
+            return store
+        }
+    }
+}
+
+extension FeathersApp {
+    var liveStores: LiveStores {
+        if let stores = self[InstalledStores.self] { return stores }
+        return LiveStores.making.withLock { _ in
+            if let stores = self[InstalledStores.self] { return stores }
+            let stores = LiveStores()
+            self[InstalledStores.self] = stores
+            return stores
+        }
+    }
+
+    private enum InstalledStores: AppSetting { typealias Value = LiveStores }
+}
+
+extension LiveStores {
+    /// Held while the stores of an app are made, so that all queries find the same.
+    fileprivate static let making = Locked(())
+}

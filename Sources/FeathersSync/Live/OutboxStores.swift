@@ -1,0 +1,88 @@
+import FeathersCore
+import Foundation
+
+/// The stores that show the writes of an outbox, by the path of their service.
+struct OutboxStores: Sendable {
+    private struct Place: Sendable {
+        weak var store: LiveStore?
+    }
+
+    private var places: [String: [Place]] = [:]
+    /// The stores whose readers must still be woken.
+    private var changed: [LiveStore] = []
+
+    /// The open stores.
+    var all: [LiveStore] { places.values.joined().compactMap(\.store) }
+
+    mutating func add(_ store: LiveStore) {
+        places[store.key.path] = (places[store.key.path] ?? []).filter { $0.store != nil } + [Place(store: store)]
+    }
+
+    /// The stores of a service and route.
+    private func stores(at path: String, _ route: [String: String]) -> [LiveStore] {
+        (places[path] ?? []).compactMap(\.store).filter { $0.key.route == route }
+    }
+
+    /// Applies a change of a write to the stores of its service.
+    mutating func publish(_ change: OutboxChange, of write: OutboxWrite) {
+        for store in stores(at: write.path, write.route) where write.belongs(to: store.key.sender.identity) {
+            store.withState { state in
+                // What the server has sent to one user is not shown to another.
+                if case .executed(let id, let result) = change, !result.wasSent(to: store.key.sender) {
+                    state.store.respond(to: id, nil)
+                } else {
+                    state.store.apply(change)
+                }
+            }
+            changed.append(store)
+        }
+    }
+
+    /// Shows the writes of the signed-in user.
+    mutating func republish(_ queue: OutboxQueue) {
+        for store in all where store.key.sender.identity == queue.identity {
+            let items = queue.writes(for: store)
+            store.withState { $0.store.replaceQueue(items) }
+            changed.append(store)
+        }
+    }
+
+    /// Returns what the server last reported about a record, as far as a store knows it.
+    func known(_ key: String, at path: String, _ route: [String: String]) -> JSONValue? {
+        for store in stores(at: path, route) where store.key.sender.isCurrent {
+            if let record = store.withState({ $0.store.known(key) }) { return record }
+        }
+        return nil
+    }
+
+    /// Returns the provisional id of a record that a queued write creates, if only the record's event has arrived yet.
+    func provisionalKey(of key: String, at path: String, _ route: [String: String]) -> String? {
+        for store in stores(at: path, route) {
+            if let first = store.withState({ $0.store.provisionalKey(of: key) }) { return first }
+        }
+        return nil
+    }
+
+    /// Returns the server's ids of the records that a write has probably created, by the provisional ids.
+    func lookAlikes(of write: OutboxWrite) -> [String: ServiceID] {
+        stores(at: write.path, write.route).reduce(into: [:]) { found, store in
+            guard store.key.sender.isCurrent else { return }
+            found.merge(store.withState { $0.store.lookAlikes(of: write.id) }) { first, _ in first }
+        }
+    }
+
+    /// Takes the stores whose readers must be woken, outside the lock.
+    mutating func takeChanged() -> [LiveStore] {
+        defer { changed = [] }
+        return changed
+    }
+}
+
+extension OutboxQueue {
+    /// Returns the writes that a store shows.
+    func writes(for store: LiveStore) -> [Item] {
+        writes(of: store.key.sender.identity).filter {
+            $0.write.path == store.key.path && $0.write.route == store.key.route
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import FeathersCore
+import Foundation
+
+/// The local data of one service, route and sign-in: what the server last reported of each record, the queued writes in
+/// order, and the windows of live queries. A state machine without I/O, time or locks.
+///
+/// What is shown is a window with the writes applied that it does not include yet. A record has one state in all
+/// windows. Without versions, two rules tell which state is newer:
+///
+/// * **Hold.** After the response to an own write, the record is as the response says, and events of it wait until the
+///   write's own event arrives, or a fetch that was sent later answers.
+/// * **Confirm.** What is still held after a second is fetched.
+struct Store: Sendable {
+    /// The last own response of a record whose event has not arrived.
+    private struct Hold: Sendable {
+        let result: Report
+        /// The store's time at the response.
+        let time: Int
+    }
+
+    /// The name of the records' id property.
+    let id: String
+    private(set) var windows: [Window.ID: Window] = [:]
+    /// The writes without a response, in order.
+    var queue: [LocalWrite] = []
+    /// The writes with a response that some window does not include yet.
+    var answered: [LocalWrite] = []
+    /// What the server last reported of the records of writes. Windows have those of all other records.
+    var records: [String: JSONValue] = [:]
+    private var holds: [String: Hold] = [:]
+    /// A counter that grows with each fetch that is sent.
+    private(set) var time = 0
+    private var lastWindow = 0
+    /// The provisional keys under which created records were shown first, by the keys that the server assigned.
+    var aliases: [String: String] = [:]
+
+    init(id: String) { self.id = id }
+
+    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
+
+    /// Returns what the server last reported of a record, as far as it is known.
+    func known(_ key: String) -> JSONValue? {
+        if let record = records[key] { return record }
+        for window in windows.values where window.isShared { if let row = window[key] { return row.record } }
+        return nil
+    }
+}
+
+// MARK: - Windows
+
+extension Store {
+    mutating func open(_ window: Window) -> Window.ID {
+        lastWindow += 1
+        windows[lastWindow] = window
+        return lastWindow
+    }
+
+    mutating func close(_ id: Window.ID) {
+        windows[id] = nil
+        prune()
+    }
+
+    /// Returns what a window shows.
+    mutating func content(of id: Window.ID) -> Window.Content? {
+        windows[id]?.content(answered + queue, records)
+    }
+
+    mutating func change<Result>(_ id: Window.ID, _ body: (inout Window) -> Result) -> Result? {
+        windows[id] == nil ? nil : body(&windows[id]!)
+    }
+
+    /// Fetches all windows that a record concerns in one of these states.
+    mutating func ask(_ key: String, _ states: [JSONValue?], besides other: Window.ID? = nil) {
+        for id in windows.keys where id != other && windows[id]?.isConcerned(by: key, states) == true {
+            windows[id]?.want(.soon)
+        }
+    }
+
+    /// Fetches all windows.
+    mutating func askAll(_ urgency: Window.Urgency = .now) { for id in windows.keys { windows[id]?.want(urgency) } }
+
+    /// Forgets what the server has told.
+    mutating func clear() {
+        (answered, holds, records) = ([], [:], [:])
+        for id in windows.keys { windows[id]?.clear() }
+    }
+
+    /// Forgets the writes that all windows include, and the records that no write concerns.
+    mutating func prune() {
+        answered.removeAll { write in !windows.values.contains { $0.replays(write) } }
+        guard !records.isEmpty else { return }
+        let used = Set((queue + answered).map(\.key))
+        records = records.filter { used.contains($0.key) }
+    }
+}
+
+// MARK: - Fetches
+
+extension Store {
+    /// Begins the fetch that a window wants.
+    mutating func beginFetch(_ id: Window.ID) -> (fetch: Window.Fetch, request: Query<JSONValue>)? {
+        time += 1
+        return windows[id]?.beginFetch(at: time)
+    }
+
+    /// Applies the page that a fetch has brought, unless the fetch is no longer the window's.
+    /// - Parameter hooks: What hooks did to the request and the response.
+    mutating func fetched(_ id: Window.ID, _ time: Int, _ page: Page<JSONValue>, _ hooks: HookEffects = HookEffects())
+        throws(FeathersError)
+    {
+        guard var window = windows[id], let fetch = window.fetch, fetch.time == time else { return }
+        let rows = try window.rows(of: page)
+        var found: [String: JSONValue] = Dictionary(minimumCapacity: rows.count)
+        for row in rows { found[row.key] = row.record }
+        // Hold ends: the page was sent after the response.
+        for (key, hold) in holds where hold.time < time {
+            guard found[key] != nil || window.isConcerned(by: key, [hold.result.record]) else { continue }
+            holds[key] = nil
+            ask(key, [hold.result.record], besides: id)
+        }
+        if queue.contains(where: \.isInFlight) {
+            for row in rows where window[row.key] == nil && records[row.key] == nil {
+                noteLookAlike(row.key, row.record)
+            }
+        }
+        let tookReports = window.isShared && window.isJudged
+        window.fetched(Self.rows(rows, after: fetch, for: window, hooks), page, hooks, fetch)
+        if window.isShared {
+            // Other windows show the same state. What was reported since the page was sent is already there.
+            if windows.count > 1 || !records.isEmpty {
+                for row in rows where fetch.log[row.key] == nil { take(row, besides: id) }
+            }
+        }
+        if window.isShared, window.isJudged {
+            Self.apply(fetch.log, found, page, to: &window)
+        } else if tookReports, !fetch.log.isEmpty {
+            // Only now it shows that hooks change the result, and what was reported meanwhile may change it too.
+            window.want(.soon)
+        }
+        windows[id] = window
+        noteRecords(of: queue)
+        prune()
+    }
+
+    /// Returns the rows that a page leaves in a window's known part: without what was reported since it was sent.
+    private static func rows(
+        _ rows: [ResultRow], after fetch: Window.Fetch, for window: Window, _ hooks: HookEffects
+    ) -> [ResultRow] {
+        guard !fetch.log.isEmpty else { return rows }
+        var next = window
+        next.setHooks(hooks)
+        return rows.compactMap { row in
+            guard let log = fetch.log[row.key], let last = log.last else { return row }
+            guard let last else { return nil }
+            if !next.isShared || last == row.record { return row }
+            return next.isJudged ? nil : next.row(row.key, last, at: row.place)
+        }
+    }
+
+    /// Applies what was reported while a fetch was in flight to the page that it brought, and fetches again if they do
+    /// not agree: the page may be older or newer.
+    private static func apply(
+        _ log: [String: [JSONValue?]], _ found: [String: JSONValue], _ page: Page<JSONValue>, to window: inout Window
+    ) {
+        for (key, reports) in log {
+            if !reports.contains(where: { window.agrees(found[key], with: $0) }) { window.want(.soon) }
+            if window[key] == nil, let last = reports.last { window.report(key, last, isNew: false) }
+        }
+    }
+
+    /// Takes the state of a record in a page for all windows but the page's own, if it is news.
+    private mutating func take(_ row: ResultRow, besides id: Window.ID) {
+        let isKnown = windows.values.contains { $0.isShared && $0[row.key]?.record == row.record }
+        guard !isKnown, records[row.key] != row.record else { return }
+        for other in windows.keys where other != id { report(row.key, row.record, to: other, isNew: false) }
+        if records[row.key] != nil { records[row.key] = row.record }
+    }
+}
+
+// MARK: - Reports
+
+extension Store {
+    /// Applies an event of the service.
+    mutating func event(_ event: ServiceEvent) {
+        guard let key = key(of: event.data) else { return }
+        let report = Report(event, key: key)
+        if report.name == .created, let record = report.record { noteLookAlike(key, record) }
+        noteForWrites(report)
+        if let hold = holds[key], hold.result != report {
+            // Older than the response, or newer: a fetch decides.
+            return ask(key, [event.data])
+        }
+        holds[key] = nil
+        self.report(key, report.record, isNew: report.name == .created)
+        // Made of the app's own response. While it was on its way, another arrived, which may be newer or older.
+        if event.receivedAt > event.sentAt + 1 { ask(key, [event.data]) }
+    }
+
+    /// Takes a state of a record for all windows.
+    mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool = false) {
+        for id in windows.keys { report(key, record, to: id, isNew: isNew) }
+        if records[key] != nil || queue.contains(where: { $0.key == key }) { records[key] = record }
+    }
+
+    private mutating func report(_ key: String, _ record: JSONValue?, to id: Window.ID, isNew: Bool) {
+        windows[id]?.log(key, record)
+        windows[id]?.report(key, record, isNew: isNew)
+    }
+
+    /// Holds a response until its own event arrives, or a fetch that is sent later answers.
+    mutating func hold(_ result: Report) { holds[result.key] = Hold(result: result, time: time) }
+
+    /// - Returns: Whether the record was held.
+    mutating func endHold(_ key: String) -> Bool { holds.removeValue(forKey: key) != nil }
+
+    /// Whether a window must be fetched soon to confirm a response.
+    func awaitsConfirmation(_ id: Window.ID) -> Bool {
+        guard let window = windows[id] else { return false }
+        return holds.contains { window.isConcerned(by: $0.key, [$0.value.result.record]) }
+    }
+
+    /// Fetches the windows of which a second after a response no event has told.
+    mutating func confirm() { for (key, hold) in holds { ask(key, [hold.result.record]) } }
+
+    /// Records that events were missed.
+    mutating func gap() {
+        holds = [:]
+        for id in windows.keys { windows[id]?.endFetch() }
+        askAll()
+        for index in queue.indices where queue[index].isInFlight { queue[index].isDoubtful = true }
+    }
+}

@@ -1,0 +1,312 @@
+import FeathersCore
+import Foundation
+
+/// The result of a live query as the server has it, without queued writes: its first records in order, which fetches
+/// bring and reports change.
+///
+/// If the result has a limit, the window knows some records beyond it, so that most removals need no fetch.
+struct Window: Sendable {
+    typealias ID = Int
+
+    /// How soon a fetch is wanted.
+    enum Urgency: Int, Sendable, Comparable {
+        /// After others that may be wanted soon too.
+        case soon
+        case now
+
+        static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// A fetch in flight.
+    struct Fetch: Sendable {
+        /// The number of records that it asks for; nil without a limit.
+        let asked: Int?
+        /// When it was sent.
+        let time: Int
+        /// What was reported of records since: each one's states in order, nil if it was removed.
+        fileprivate(set) var log: [String: [JSONValue?]] = [:]
+    }
+
+    /// The distance between the places of a first result's rows, which leaves room for new ones.
+    static let placeStep = 1 << 16
+
+    let judge: QueryJudge
+    /// Whether the service's path has values for placeholders, of which events say nothing.
+    let hasRoute: Bool
+    /// Whether queued writes are shown.
+    let showsWrites: Bool
+    /// Whether hooks changed the query of the last fetch on its way, or its result on the way back.
+    private(set) var hooks = HookEffects()
+    /// The first records of the result, in order and without gaps.
+    private(set) var known = ResultRows()
+    private(set) var table: [String: ResultRow] = [:]
+    private(set) var order: ResultOrder
+    /// Whether no record follows the last known one.
+    private(set) var isComplete = false
+    /// The number of records to show.
+    private(set) var limit: Int
+    /// The number of records in the whole result, if the server has reported it.
+    private var fetchedTotal: Int?
+    /// Whether a report may have changed the total.
+    private var isTotalEstimated = false
+    /// Where the known part comes from.
+    private(set) var source = ResultSource.stored(since: .distantPast)
+    private(set) var fetch: Fetch?
+    /// The fetch that is wanted after the one in flight, if any.
+    private(set) var wanted: Urgency?
+    /// When the fetch was sent that was answered last; 0 before.
+    private(set) var time = 0
+    /// The number of records that it asked for, and of those that it brought.
+    private var asked = 0
+    private var brought = 0
+    /// The number of known records that writes hide, as last shown.
+    var hiddenCount = 0
+    /// The rows that writes make, as last shown.
+    var written: [String: ResultRow] = [:]
+
+    init(_ judge: QueryJudge, hasRoute: Bool = false, showsWrites: Bool = true) {
+        (self.judge, self.hasRoute, self.showsWrites) = (judge, hasRoute, showsWrites)
+        (limit, wanted) = (judge.limit ?? .max, judge.limit == 0 ? nil : .now)
+        order = ResultOrder(judge.sorter, of: [])
+    }
+
+    /// Whether there is a result, from the server or from disk.
+    var isKnown: Bool { time > 0 || source != .stored(since: .distantPast) }
+    /// Whether the rows are the records that all windows share: `$select` and hooks can shape them for this query only.
+    var isShared: Bool { !judge.hasSelection && !hooks.changeResults }
+    /// Whether what a fetch would do after a report can be foretold.
+    var isJudged: Bool { judge.canJudge && !hooks.changeQueries && !hasRoute }
+
+    /// Returns what the server last reported about a record; nil if it is not in the known part.
+    subscript(key: String) -> ResultRow? { table[key] }
+
+    /// The number of records in the whole result; nil if it is not known.
+    var total: (count: Int, isEstimated: Bool)? {
+        guard isKnown else { return nil }
+        // An empty page does not tell how many records are before it.
+        if isComplete, judge.skip == 0 || !known.isEmpty { return (judge.skip + known.count, isTotalEstimated) }
+        return fetchedTotal.map { ($0, isTotalEstimated) }
+    }
+
+    /// Returns whether a record follows the known part, so that it is not known whether others are before it.
+    func isBeyond(_ record: JSONValue) -> Bool {
+        guard isKnown, !isComplete, judge.canJudge else { return false }
+        return order.isForeign || order.insertionIndex(for: record, in: known) == known.count
+    }
+
+    /// Returns whether a record in one of these states is in the result or may be.
+    func isConcerned(by key: String, _ states: [JSONValue?]) -> Bool {
+        table[key] != nil || !isShared || !isJudged || states.contains { $0.map(judge.matches) ?? false }
+    }
+}
+
+// MARK: - Fetches
+
+extension Window {
+    /// The fetch to begin, if any: also one that brings more records into a limited result.
+    var wantedFetch: Urgency? { fetch == nil ? wanted : nil }
+
+    mutating func want(_ urgency: Urgency) {
+        if judge.limit != 0 { wanted = max(wanted ?? .soon, urgency) }
+    }
+
+    /// Asks for more records if fewer are shown than the limit and a fetch can help.
+    mutating func wantFetchIfShort(of shownCount: Int) {
+        guard fetch == nil, time > 0, !isComplete, judge.canJudge, shownCount < limit else { return }
+        let hasLost = known.count < min(limit, brought)
+        // A server that limits a query without a limit can't be asked for more.
+        let most = judge.limit.map { min($0, limit) + hiddenCount } ?? 0
+        if hasLost || asked < most { want(.now) }
+    }
+
+    /// Begins a fetch.
+    /// - Parameter time: A greater one than that of any earlier fetch.
+    mutating func beginFetch(at time: Int) -> (fetch: Fetch, request: Query<JSONValue>) {
+        let begun = Fetch(asked: judge.limit.map { $0 + judge.headroom + hiddenCount }, time: time)
+        (fetch, wanted) = (begun, nil)
+        return (begun, judge.request(hiding: hiddenCount))
+    }
+
+    mutating func setHooks(_ effects: HookEffects) { hooks = effects }
+
+    /// Returns whether the state of a record in the last page agrees with what was reported of it.
+    /// - Parameter found: The record in the page; nil if it is not there.
+    func agrees(_ found: JSONValue?, with report: JSONValue?) -> Bool {
+        if let found { return found == report }
+        guard let report, judge.matches(report) else { return true }
+        return isBeyond(report)
+    }
+
+    /// Gives up the fetch in flight. Its response is ignored.
+    mutating func endFetch() { fetch = nil }
+
+    /// Notes what was reported of a record while the fetch is in flight.
+    mutating func log(_ key: String, _ record: JSONValue?) { fetch?.log[key, default: []].append(record) }
+
+    /// Returns the rows of a page.
+    /// - Throws: ``FeathersError/Code/generalError`` if a record has no id.
+    func rows(of page: Page<JSONValue>) throws(FeathersError) -> [ResultRow] {
+        var rows: [ResultRow] = []
+        rows.reserveCapacity(page.data.count)
+        var seen: Set<String> = Set(minimumCapacity: page.data.count)
+        for record in page.data {
+            guard let key = judge.key(of: record) else {
+                throw FeathersError(
+                    .generalError,
+                    "A live query needs records with an id: pass the name of the property if it is not 'id', "
+                        + "such as '_id' for MongoDB")
+            }
+            guard seen.insert(key).inserted else { continue }
+            if let row = table[key], row.record == record { rows.append(row) } else { rows.append(row(key, record)) }
+        }
+        return rows
+    }
+
+    /// Applies the response to the fetch in flight.
+    /// - Parameters:
+    ///   - rows: The rows of the page, except for those that the log has replaced.
+    ///   - hooks: What hooks did to the request and the response.
+    mutating func fetched(_ rows: [ResultRow], _ page: Page<JSONValue>, _ hooks: HookEffects, _ fetch: Fetch) {
+        self.fetch = nil
+        self.hooks = hooks
+        (time, asked, brought, source) = (fetch.time, fetch.asked ?? .max, page.count, .server)
+        isComplete = page.total.map { judge.skip + page.count >= $0 } ?? (page.count < asked)
+        replaceAll(rows, limit: page.limit, total: page.total)
+    }
+
+    /// Applies a result from disk. It must still be fetched.
+    mutating func restored(_ result: KeptResult) {
+        (isComplete, source) = (result.isComplete, .stored(since: result.date))
+        replaceAll(Array(result.rows), limit: result.limit, total: result.total)
+    }
+
+    private mutating func replaceAll(_ rows: [ResultRow], limit: Int?, total: Int?) {
+        // Rows that stay keep their places if those increase.
+        let step = table.isEmpty ? Self.placeStep : 1
+        var place = 0
+        let placed = rows.map { row in
+            let placed = row.place > place ? row : row.moved(to: place + step)
+            place = placed.place
+            return placed
+        }
+        table = Dictionary(placed.map { ($0.key, $0) }) { first, _ in first }
+        (known, order) = (ResultRows(placed), ResultOrder(judge.sorter, of: placed))
+        self.limit = min(judge.limit ?? .max, limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
+        (fetchedTotal, isTotalEstimated) = (total, false)
+    }
+
+    /// Forgets the result, because it cannot be shown.
+    mutating func clear() {
+        (known, table, isComplete, fetchedTotal, isTotalEstimated) = (ResultRows(), [:], false, nil, false)
+        (time, source) = (0, .stored(since: .distantPast))
+        if judge.limit != 0, fetch == nil { wanted = .now }
+    }
+}
+
+// MARK: - Reports
+
+extension Window {
+    /// Applies what was reported of a record: what a fetch would do to the known part, or a fetch if that is not known.
+    /// - Parameters:
+    ///   - record: The record; nil if it was removed.
+    ///   - isNew: Whether it was just created, so that it follows its equals.
+    mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool) {
+        guard isShared, isJudged, let isMatch = record.map({ judge.judges($0) }) ?? false else {
+            return reportUnjudged(key, record)
+        }
+        let old = table[key]
+        guard let record, isMatch else {
+            guard old != nil else { return isNew ? () : count(0) }
+            remove(key)
+            // It was counted, because the page had it.
+            fetchedTotal = fetchedTotal.map { max($0 - 1, 0) }
+            return
+        }
+        if let old, order.keepsIndex(old.record, record) {
+            if isNew, case .arrival = order, known.last?.key != key { want(.soon) }
+            return replace(old, with: record)
+        }
+        // A record may come from behind the known part, where it was counted already.
+        count(old == nil && isNew ? 1 : 0)
+        if old != nil { remove(key) }
+        let place = (known.last?.place ?? 0) + 1
+        switch order {
+        case .sorted: insert(row(key, record, at: place))
+        case .arrival:
+            // Servers return equals in the order of creation. The place of an older record only a fetch tells.
+            if !isNew { want(.soon) }
+            insert(row(key, record, at: place))
+        case .foreign: want(.soon)
+        }
+    }
+
+    private mutating func reportUnjudged(_ key: String, _ record: JSONValue?) {
+        if let old = table[key] {
+            if let record {
+                guard isShared else { return changed() }
+                if old.record == record { return }
+                replace(old, with: record)
+            } else {
+                remove(key)
+            }
+        }
+        changed()
+    }
+
+    /// Records that only a fetch tells what has changed.
+    private mutating func changed() {
+        isTotalEstimated = true
+        want(.soon)
+    }
+
+    /// Adjusts the total to a report of a record that was not known. Unless the whole result is, it is an estimate until
+    /// the next fetch, which may have counted the record.
+    private mutating func count(_ change: Int) {
+        guard !isComplete else { return }
+        fetchedTotal = fetchedTotal.map { max($0 + change, 0) }
+        isTotalEstimated = true
+    }
+
+    /// Returns a row with a new version.
+    func row(_ key: String, _ record: JSONValue, at place: Int = 0) -> ResultRow {
+        ResultRow(key: key, record: record, sortValue: judge.sorter?.firstValue { record[$0] }, place: place)
+    }
+
+    /// Inserts a row in its place, unless that is behind the known part.
+    private mutating func insert(_ row: ResultRow) {
+        let index = order.insertionIndex(for: row.record, at: row.place, in: known)
+        guard isComplete || index < known.count else { return }
+        known.insert(row, at: index)
+        table[row.key] = row
+        trim()
+    }
+
+    /// Forgets records far beyond the limit.
+    private mutating func trim() {
+        let most = limit == .max ? Int.max : limit + 2 * max(judge.headroom, 5)
+        guard known.count > most else { return }
+        if isComplete { fetchedTotal = judge.skip + known.count }
+        for row in known[most...] { table[row.key] = nil }
+        (known, isComplete) = (known.limited(to: most), false)
+    }
+
+    private mutating func replace(_ old: ResultRow, with record: JSONValue) {
+        guard old.record != record, let index = order.index(of: old, in: known) else { return }
+        let row = row(old.key, record, at: old.place)
+        known.replace(index, with: row)
+        table[row.key] = row
+    }
+
+    private mutating func remove(_ key: String) {
+        guard let row = table.removeValue(forKey: key), let index = order.index(of: row, in: known) else { return }
+        known.remove(at: index)
+    }
+}
+
+/// What hooks did to a fetch: then events alone do not tell how they change the result.
+struct HookEffects: Sendable, Equatable {
+    /// Whether the server was asked for something else.
+    var changeQueries = false
+    /// Whether records are others than the server sent.
+    var changeResults = false
+}

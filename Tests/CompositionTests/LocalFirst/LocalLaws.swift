@@ -1,0 +1,101 @@
+import Feathers
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+@testable import FeathersSync
+
+/// The laws that hold after every step, whatever the server has told and the app has heard.
+extension LocalHistory {
+    /// Returns which laws what the live queries show breaks.
+    func brokenLaws() -> [String] {
+        var broken: [String] = []
+        let entries = entries
+        for index in process.readers.indices {
+            let read = process.readers[index].takeNew()
+            let query = queries[index]
+            if let failure = read.failure { broken.append("\(query.json) ended with \(failure)") }
+            for snapshot in read.new { broken += form(of: snapshot, query).map { "\(query.json): \($0)" } }
+            shown[index] = read.new.last ?? shown[index]
+            guard let snapshot = shown[index] else {
+                if entries.contains(where: { isExpected($0, entries, query) }) {
+                    broken.append("\(query.json) shows nothing")
+                }
+                continue
+            }
+            report.check(rows: snapshot.count)
+            if user == "nobody", !snapshot.isEmpty { broken.append("\(query.json) shows no one \(Array(snapshot))") }
+            broken += pending(in: snapshot, entries, query).map { "\(query.json): \($0)" }
+        }
+        return broken
+    }
+
+    /// Nothing is of another user, or there twice, or out of order, or beyond the limit.
+    private func form(of snapshot: LiveSnapshot<JSONValue>, _ query: Query<JSONValue>) -> [String] {
+        var broken: [String] = []
+        for record in snapshot.records where record["owner"]?.string.map({ $0 != user }) ?? false {
+            broken.append("a record of another user: \(record)")
+        }
+        if Set(snapshot.map(\.id)).count < snapshot.count { broken.append("a row is shown twice: \(Array(snapshot))") }
+        if let sorter = try? QuerySorter(query), sorter.sorted(Array(snapshot.records)) != Array(snapshot.records) {
+            broken.append("out of order: \(Array(snapshot.records))")
+        }
+        if let limit = query.json["$limit"]?.integer, snapshot.count > limit { broken.append("\(snapshot.count) rows") }
+        return broken
+    }
+
+    /// Each pending write shows, and only what has a pending write is pending.
+    private func pending(
+        in snapshot: LiveSnapshot<JSONValue>, _ entries: [OutboxEntry], _ query: Query<JSONValue>
+    ) -> [String] {
+        var broken: [String] = []
+        for entry in entries where isExpected(entry, entries, query) {
+            let key = entry.write.provisionalKey()
+            if !snapshot.contains(where: { $0.id == key }) { broken.append("the creation \(key) is not shown") }
+        }
+        for row in snapshot {
+            let key = row.record["id"].flatMap { ServiceID($0) }?.description ?? ""
+            let own = entries.filter { $0.concerns(key) }
+            for (name, value) in Self.properties(own.filter(\.isEffective)) where row.record[name] != value {
+                broken.append("\(row.record) lacks the pending \(name): \(value)")
+            }
+            if own.contains(where: { $0.isEffective && $0.write.method == .remove }) {
+                broken.append("\(row.record) is shown although it is being removed")
+            }
+            let isRight =
+                switch row.state {
+                case .confirmed: own.isEmpty && row.write == nil
+                case .pending: !own.isEmpty && own.allSatisfy { $0.failure == nil } && row.write == own.last?.id
+                case .failed: own.contains { $0.failure != nil } && row.write == own.last?.id
+                }
+            if !isRight { broken.append("\(row.record) is \(row.state)") }
+        }
+        return broken
+    }
+
+    /// Whether a queued creation is to be seen: it matches, and nothing that follows removes it.
+    private func isExpected(_ entry: OutboxEntry, _ entries: [OutboxEntry], _ query: Query<JSONValue>) -> Bool {
+        guard entry.write.method == .create, query.json["$limit"] == nil else { return false }
+        let own = entries.filter { $0.concerns(entry.write.provisionalKey()) && $0.isEffective }
+        guard !own.contains(where: { $0.write.method == .remove }) else { return false }
+        let record = JSONObject(Self.properties(own).map { ($0.key, $0.value) })
+        return (try? QueryMatcher(query).matches(.object(record))) ?? false
+    }
+
+    /// The properties that pending writes set.
+    private static func properties(_ entries: [OutboxEntry]) -> [String: JSONValue] {
+        entries.reduce(into: [:]) { properties, entry in
+            if entry.write.method == .update { properties = [:] }
+            for (name, value) in entry.write.data?.object ?? [:] { properties[name] = value }
+        }
+    }
+}
+
+extension OutboxEntry {
+    fileprivate func concerns(_ key: String) -> Bool {
+        write.method == .create ? write.provisionalKey() == key : write.recordID?.description == key
+    }
+
+    /// Whether the write is shown: a refused one is not, unless it creates a record.
+    fileprivate var isEffective: Bool { failure == nil || failure?.reason == .unknown || write.method == .create }
+}

@@ -1,0 +1,117 @@
+import FeathersCore
+import FeathersSupport
+import FeathersTesting
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+/// Writes whose data refers to records that other queued writes create.
+@Suite("Writes that refer to each other", .timeLimit(.minutes(10)))
+struct OutboxReferenceTests {
+    /// An app whose server assigns the id 3 to boards, after it has failed as told.
+    private struct Scene: Sendable {
+        let app: FeathersApp
+        let outbox: Outbox
+        let transport: StubTransport
+        private let folder: OutboxFolder
+
+        init(in folder: OutboxFolder, failing codes: [FeathersError.Code] = []) async throws {
+            let left = Locked(codes)
+            self.folder = folder
+            transport = StubTransport { request in
+                guard request.path == "boards" else { return request.data ?? .null }
+                if let code = left.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw FeathersError(code, "no") }
+                return (request.data ?? [:]).setting("id", to: 3)
+            }
+            app = FeathersApp(transport: transport)
+            outbox = try await Outbox(file: folder.file) { options in
+                options.isKeyed = true
+                options.retry = OutboxRetry(initialDelay: .zero, maximumDelay: .zero)
+            }
+            try app.use(outbox: outbox)
+        }
+
+        func live(_ body: (FeathersApp) async throws -> Void) async throws {
+            try await withFeathersApp(app, body)
+            await outbox.close()
+        }
+    }
+
+    @Test(
+        "are sent after them, with the ids that the server has assigned",
+        arguments: [[], [.unavailable], [.badGateway, .unavailable]] as [[FeathersError.Code]])
+    func rewritten(failures: [FeathersError.Code]) async throws {
+        let folder = try OutboxFolder()
+        let scene = try await Scene(in: folder, failing: failures)
+        let (boards, cards) = (scene.app.service("boards"), scene.app.service("cards"))
+        let board = try await boards.outbox.create(["name": "Plans"])
+        let text = board.id.uuidString.lowercased()
+        let card: JSONValue = [
+            "board": .string(text), "number": .provisionalNumber(for: text), "tags": [.string(text), "a"],
+            "deep": ["board": .string(text)], "text": .string("about \(text)"),
+        ]
+        let queued = try await cards.outbox.create(card)
+        try await scene.live { _ in _ = try await queued.result() }
+        let sent = scene.transport.requests
+        #expect(sent.map(\.path) == Array(repeating: "boards", count: failures.count + 1) + ["cards"])
+        #expect(
+            sent.last?.data == [
+                "board": 3, "number": 3, "tags": [3, "a"], "deep": ["board": 3], "text": .string("about \(text)"),
+            ])
+    }
+
+    @Test("do so after a restart too")
+    func restarted() async throws {
+        let folder = try OutboxFolder()
+        let first = try await Scene(in: folder)
+        let board = try await first.app.service("boards").outbox.create(["name": "Plans"])
+        try await first.app.service("cards").outbox.create(["board": .string(board.id.uuidString.lowercased())])
+        await first.outbox.close()
+        let second = try await Scene(in: folder)
+        try await second.live { _ in
+            let left = try await second.outbox.flush(within: .seconds(300))
+            #expect(left.isEmpty)
+        }
+        #expect(second.transport.requests.map(\.path) == ["boards", "cards"])
+        #expect(second.transport.requests.last?.data == ["board": 3])
+    }
+
+    @Test("are discarded with the creation, and say why")
+    func discarded() async throws {
+        let folder = try OutboxFolder()
+        let scene = try await Scene(in: folder)
+        let (boards, cards) = (scene.app.service("boards"), scene.app.service("cards"))
+        let board = try await boards.outbox.create(["name": "Plans"])
+        let text = board.id.uuidString.lowercased()
+        let card = try await cards.outbox.create(["board": .string(text)])
+        let note = try await cards.outbox.create(["card": .string(card.id.uuidString.lowercased())])
+        let other = try await cards.outbox.create(["text": "of its own"])
+        let renamed = try await boards.outbox.patch(text, with: ["name": "Other plans"])
+        try await scene.outbox.decide(.discard, for: board.id)
+        #expect(scene.outbox.state.entries.map(\.id) == [other.id])
+        for write in [card.id, note.id, renamed.id] {
+            await #expect { try await scene.outbox.result(of: write) } throws: {
+                FeathersError.Code.notFound ~= $0
+            }
+        }
+        await #expect { try await card.result() } throws: { "\($0)".contains("whose creation was discarded") }
+        await scene.outbox.close()
+        let second = try await Scene(in: folder)
+        #expect(second.outbox.state.entries.map(\.id) == [other.id])
+        await second.outbox.close()
+    }
+
+    @Test("can be queued by an id that the server has replaced meanwhile")
+    func late() async throws {
+        let scene = try await Scene(in: try OutboxFolder())
+        try await scene.live { app in
+            let board = try await app.service("boards").outbox.create(["name": "Plans"])
+            _ = try await board.result()
+            let card = try await app.service("cards").outbox.create(["board": .string(board.id.uuidString.lowercased())]
+            )
+            #expect(card.write.data == ["board": 3])
+            _ = try await card.result()
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import FeathersCore
+
+@testable import FeathersSync
+
+/// What must be true after each message, and once nothing is on its way.
+extension StoreHistory {
+    private func clean(_ record: JSONValue) -> JSONValue {
+        let properties = record.object?.filter { $0.key != "x" }.sorted { $0.key < $1.key } ?? []
+        return .object(JSONObject(properties.map { ($0.key, $0.value) }))
+    }
+
+    func look() throws {
+        let queue = device.queue
+        for id in device.queries.keys.sorted() {
+            guard let query = device.queries[id], let content = device.store.content(of: id) else { continue }
+            let keys = Set(content.rows.map(\.key))
+            if keys.count < content.rows.count { throw Failure("a key twice: \(content.rows.map(\.record))") }
+            for row in content.rows {
+                if !server.sees(row.record, user) { throw Failure("of another user: \(row.record)") }
+                if let id = row.record["id"]?.integer, own[id] != nil, !query.isShaped, row.state == .confirmed,
+                    isOlder(id, clean(row.record))
+                {
+                    count("older")
+                    own[id] = nil
+                }
+                if row.record["id"]?.string != nil, !queue.contains(where: { $0.write.key(id: "id") == row.key }) {
+                    throw Failure("not queued: \(row.record)")
+                }
+            }
+            for item in queue where item.write.method == .create {
+                let key = item.write.key(id: "id")
+                let isRemoved = queue.contains { $0.write.method == .remove && $0.write.key(id: "id") == key }
+                if query.name == "all", query.showsWrites, !has(.paginated), !isRemoved, !keys.contains(key) {
+                    throw Failure("a queued creation is not shown: \(item)")
+                }
+                if item.isCreation, keys.contains(key), let made = server.done[item.write.id], isPlain(made.id),
+                    keys.contains("\(made.id)")
+                {
+                    throw Failure("a record with two rows: \(item)")
+                }
+            }
+        }
+    }
+
+    /// Whether a record is as it was created, and nothing else looks like it.
+    private func isPlain(_ id: Int64) -> Bool {
+        server.history[id]?.count == 1 && !has(.repeatingValues) && !has(.lookAlikes) && !has(.noKeys)
+    }
+
+    /// Whether an older state of an own result is shown.
+    private func isOlder(_ id: Int64, _ shown: JSONValue) -> Bool {
+        let states = server.history[id]?.drop { $0.version < own[id] ?? 0 } ?? []
+        return !states.contains { $0.record == shown }
+    }
+
+    func rest(_ phase: String) throws {
+        var rounds = 0
+        repeat {
+            rounds += 1
+            if rounds > 500 { throw Failure("no rest: \(device.queue.map(\.description))") }
+            for item in device.queue where !isPaused { decide(item) }
+            try pump()
+            for index in calls.indices where calls[index].answer == nil { execute(index) }
+            for index in finds.indices where finds[index].answer == nil { try read(index) }
+            while !calls.isEmpty {
+                try answer(0)
+                try look()
+            }
+            try hear(.max)
+            while !finds.isEmpty {
+                try found(0)
+                try look()
+            }
+            device.store.confirm()
+            try pump()
+        } while !calls.isEmpty || !finds.isEmpty || !isPaused && !device.queue.isEmpty
+        for id in device.queries.keys.sorted() { try compare(id, phase) }
+    }
+
+    private func state(of window: Window) -> String {
+        "queue \(device.queue), known \(window.known.map(\.record)), complete \(window.isComplete)"
+    }
+
+    private func compare(_ id: Window.ID, _ phase: String) throws {
+        guard let query = device.queries[id], let content = device.store.content(of: id),
+            let window = device.store.windows[id]
+        else { return }
+        let queue = query.showsWrites ? device.queue : []
+        let windows = device.store.windows.values
+        // A queued write to a record in no window shows what was last known of it.
+        let isKnown = queue.allSatisfy { item in
+            let key = item.write.key(id: "id")
+            return item.isCreation || windows.contains { $0.isShared && $0[key] != nil }
+                || device.store.records[key] == nil && Int64(key).flatMap { server[$0] } == nil
+        }
+        // The records behind a page that is not the first are not fetched for it.
+        let removes = queue.contains { $0.write.method == .remove }
+        let isLimit = !isKnown || has(.paginated) || query.limit != nil && !query.isSorted || query.skips && removes
+        if !queue.isEmpty, isLimit { return count("left out") }
+        // A refused write shows only a record that exists nowhere else.
+        let writes = queue.filter { $0.state != .refused || $0.write.method == .create }.map(\.write)
+        var rows = content.rows.map { clean(window.judge.select($0.record)) }
+        var wanted = try server.expected(query, user, writes).map { clean(window.judge.select($0)) }
+        if !queue.isEmpty, !query.isSorted {
+            rows.sort { "\($0)" < "\($1)" }
+            wanted.sort { "\($0)" < "\($1)" }
+        }
+        guard rows == wanted else {
+            throw Failure("\(phase), \(query.name): \(rows) instead of \(wanted); \(state(of: window))")
+        }
+        count(queue.isEmpty ? "windows" : "windows, queued")
+        guard queue.isEmpty else { return }
+        if content.rows.contains(where: { $0.state != .confirmed }) { throw Failure("pending: \(query.name)") }
+        var request = query.request
+        request.json["$limit"] = nil
+        request.json["$skip"] = nil
+        let total = try server.matching(request, query.hooks, user)
+        if content.isTotalEstimated || content.total == nil { return count("estimates") }
+        guard content.total == total else {
+            throw Failure("total, \(query.name): \(content.total ?? -1) instead of \(total); \(state(of: window))")
+        }
+    }
+}

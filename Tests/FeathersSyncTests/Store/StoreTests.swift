@@ -1,0 +1,260 @@
+import FeathersCore
+import Foundation
+import Testing
+
+@testable import FeathersSync
+
+/// One case for each promise; the histories beside it play them against each other.
+@Suite("The store of local data")
+struct StoreTests {
+    /// A store with one window or more, and what happens to them.
+    struct Scene {
+        var store = Store(id: "id")
+        private var lastNumber = 0
+
+        mutating func open(_ query: Query<JSONValue> = Query(), writes: Bool = true) throws -> Window.ID {
+            store.open(Window(try QueryJudge(query, id: "id"), showsWrites: writes))
+        }
+
+        /// Sends a fetch; the result answers it.
+        mutating func ask(_ window: Window.ID) throws -> Int {
+            let begun = store.beginFetch(window)
+            return try #require(begun).fetch.time
+        }
+
+        mutating func answer(
+            _ window: Window.ID, _ time: Int, _ records: [JSONValue], total: Int? = nil,
+            _ hooks: HookEffects = HookEffects()
+        ) throws {
+            try store.fetched(window, time, Page(data: records, total: total ?? records.count), hooks)
+        }
+
+        mutating func fetch(_ window: Window.ID, _ records: [JSONValue], total: Int? = nil) throws {
+            try answer(window, ask(window), records, total: total)
+        }
+
+        mutating func hear(_ name: EventName, _ record: JSONValue, sentAt: Int = 0, receivedAt: Int = 0) {
+            store.event(
+                ServiceEvent(path: "notes", name: name, data: record, sentAt: sentAt, receivedAt: receivedAt))
+        }
+
+        @discardableResult
+        mutating func queue(_ method: ServiceMethod, _ id: ServiceID? = nil, _ data: JSONValue? = nil) -> OutboxWrite {
+            let uuid = UUID()
+            lastNumber += 1
+            let write = OutboxWrite(
+                id: uuid, key: uuid, path: "notes", method: method, recordID: id, data: data, query: Query(),
+                route: [:], date: Date(), identity: nil, lane: "")
+            store.apply(.queued(write, number: lastNumber))
+            return write
+        }
+
+        mutating func send(_ write: OutboxWrite, again: Bool = false) {
+            store.apply(.sending(write.id, isRepeated: again))
+        }
+
+        mutating func fail(_ write: OutboxWrite, _ reason: OutboxFailure.Reason) {
+            let error = FeathersError(.badRequest, "No")
+            store.apply(
+                .changed(
+                    write,
+                    OutboxFailure(
+                        write: write, reason: reason, error: error, mayHaveExecuted: reason == .unknown)))
+        }
+
+        /// The records that a window shows.
+        mutating func shown(_ window: Window.ID) -> [JSONValue] {
+            store.content(of: window)?.rows.map(\.record) ?? []
+        }
+
+        mutating func texts(_ window: Window.ID) -> [String] { shown(window).map { $0["text"]?.string ?? "" } }
+
+        mutating func states(_ window: Window.ID) -> [RecordState] {
+            store.content(of: window)?.rows.map(\.state) ?? []
+        }
+
+        func wants(_ window: Window.ID) -> Bool { store.windows[window]?.wantedFetch != nil }
+    }
+
+    static func note(_ id: Int64, _ text: String) -> JSONValue { ["id": .integer(id), "text": .string(text)] }
+
+    @Test("A queued creation shows before the first fetch, and no longer once its removal is queued")
+    func beforeTheFirstFetch() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        let write = scene.queue(.create, nil, ["text": "new"])
+        #expect(scene.texts(window) == ["new"] && scene.states(window) == [.pending])
+        scene.queue(.remove, .string(write.provisionalKey()))
+        #expect(scene.texts(window).isEmpty)
+    }
+
+    @Test("A write that may have been executed is looked for after it is discarded, also behind a fetch in flight")
+    func discardedButExecuted() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        try scene.fetch(window, [])
+        let write = scene.queue(.create, nil, ["text": "new"])
+        scene.send(write)
+        let early = try scene.ask(window)
+        scene.fail(write, .unknown)
+        #expect(scene.texts(window) == ["new"])
+        scene.store.apply(.discarded(write.id))
+        try scene.answer(window, early, [])
+        #expect(scene.texts(window).isEmpty && scene.wants(window))
+        try scene.fetch(window, [Self.note(1, "new")])
+        #expect(scene.texts(window) == ["new"] && scene.states(window) == [.confirmed] && !scene.wants(window))
+    }
+
+    @Test("A repeated call that is answered with its first result does not bring back what others have removed")
+    func oldResponse() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        try scene.fetch(window, [])
+        let write = scene.queue(.create, nil, ["text": "new"])
+        scene.send(write)
+        scene.store.gap()
+        scene.send(write, again: true)
+        scene.store.respond(to: write.id, Self.note(1, "new"))
+        #expect(scene.texts(window) == ["new"] && scene.wants(window))
+        try scene.fetch(window, [])
+        #expect(scene.texts(window).isEmpty && !scene.wants(window))
+    }
+
+    @Test("After a response, an older event of the record waits for a fetch")
+    func hold() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        try scene.fetch(window, [Self.note(1, "a")])
+        let write = scene.queue(.patch, 1, ["done": true])
+        scene.send(write)
+        let result: JSONValue = ["id": 1, "text": "c", "done": true]
+        scene.store.respond(to: write.id, result)
+        scene.hear(.patched, Self.note(1, "b"))
+        #expect(scene.shown(window) == [result] && scene.wants(window))
+        scene.hear(.patched, result)
+        scene.hear(.patched, Self.note(1, "d"))
+        #expect(scene.texts(window) == ["d"])
+    }
+
+    @Test("A response whose event does not arrive is confirmed by a fetch")
+    func confirm() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        try scene.fetch(window, [Self.note(1, "a")])
+        let write = scene.queue(.patch, 1, ["text": "b"])
+        scene.send(write)
+        scene.store.respond(to: write.id, Self.note(1, "b"))
+        #expect(scene.store.awaitsConfirmation(window) && !scene.wants(window))
+        scene.store.confirm()
+        #expect(scene.wants(window))
+        try scene.fetch(window, [Self.note(1, "b")])
+        #expect(!scene.store.awaitsConfirmation(window) && !scene.wants(window))
+    }
+
+    @Test("The total is right or marked")
+    func total() throws {
+        var scene = Scene()
+        let limited = try scene.open(.sorted(by: "text").limit(1))
+        let skipping = try scene.open(Query<JSONValue>().skip(5))
+        try scene.fetch(limited, [Self.note(1, "a"), Self.note(2, "b")], total: 4)
+        try scene.fetch(skipping, [], total: 4)
+        #expect(
+            scene.store.content(of: limited)?.total == 4 && scene.store.content(of: limited)?.isTotalEstimated == false)
+        // The fetch has counted it already.
+        scene.hear(.created, Self.note(4, "z"))
+        #expect(scene.store.content(of: limited)?.isTotalEstimated == true)
+        let content = scene.store.content(of: skipping)
+        #expect(content?.isTotalEstimated == true && content?.rows.isEmpty == true && scene.wants(skipping))
+    }
+
+    @Test("Without an order, only the server knows how two creations follow each other that were answered together")
+    func orderOfEquals() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        try scene.fetch(window, [])
+        scene.hear(.created, Self.note(2, "second"), sentAt: 0, receivedAt: 1)
+        #expect(!scene.wants(window))
+        scene.hear(.created, Self.note(1, "first"), sentAt: 0, receivedAt: 2)
+        #expect(scene.wants(window))
+        try scene.fetch(window, [Self.note(1, "first"), Self.note(2, "second")])
+        #expect(scene.texts(window) == ["first", "second"])
+    }
+
+    @Test("A record that looks like one in the making has no row of its own before the response")
+    func lookAlike() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        try scene.fetch(window, [])
+        let write = scene.queue(.create, nil, ["text": "new"])
+        scene.send(write)
+        scene.hear(.created, Self.note(7, "new"))
+        #expect(scene.texts(window) == ["new"] && scene.states(window) == [.pending])
+        #expect(scene.store.provisionalKey(of: "7") == write.provisionalKey())
+        scene.store.respond(to: write.id, Self.note(8, "new"))
+        #expect(scene.shown(window) == [Self.note(7, "new"), Self.note(8, "new")])
+        #expect(scene.store.aliases["8"] == write.provisionalKey())
+    }
+
+    @Test("A refusal takes back its write and no other")
+    func refusal() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        try scene.fetch(window, [Self.note(1, "a")])
+        let refused = scene.queue(.patch, 1, ["text": "b"])
+        scene.queue(.patch, 1, ["done": true])
+        scene.send(refused)
+        scene.fail(refused, .rejected)
+        #expect(scene.shown(window) == [["id": 1, "text": "a", "done": true]])
+        scene.store.apply(.discarded(refused.id))
+        #expect(scene.shown(window) == [["id": 1, "text": "a", "done": true]] && scene.states(window) == [.pending])
+    }
+
+    @Test("A record has one state in all windows, and absence from a page concerns one only")
+    func oneState() throws {
+        var scene = Scene()
+        let (all, done) = (try scene.open(), try scene.open(.where("done", true)))
+        try scene.fetch(all, [["id": 1, "done": true], ["id": 2, "done": false]])
+        try scene.fetch(done, [["id": 1, "done": true, "text": "newer"]])
+        #expect(scene.texts(all) == ["newer", ""])
+        scene.hear(.patched, ["id": 2, "done": true])
+        #expect(scene.shown(all).count == 2 && scene.shown(done).contains(["id": 2, "done": true]))
+        try scene.fetch(done, [["id": 1, "done": true, "text": "newer"]])
+        #expect(scene.shown(all).count == 2 && scene.shown(done).count == 1)
+    }
+
+    @Test("Results that are shaped for their query fetch after events, and are no news to other windows")
+    func shaped() throws {
+        var scene = Scene()
+        let (all, some) = (try scene.open(), try scene.open(Query<JSONValue>().selecting("text")))
+        try scene.fetch(all, [["id": 1, "text": "a", "done": true]])
+        try scene.fetch(some, [Self.note(1, "a")])
+        #expect(scene.shown(all) == [["id": 1, "text": "a", "done": true]])
+        scene.hear(.patched, ["id": 1, "text": "b", "done": true])
+        #expect(scene.texts(all) == ["b"] && scene.texts(some) == ["a"] && scene.wants(some) && !scene.wants(all))
+        scene.queue(.patch, 1, ["text": "c"])
+        #expect(scene.texts(all) == ["c"] && scene.texts(some) == ["c"])
+    }
+
+    @Test("Where hooks change the query or the result, events only tell that there is something to fetch")
+    func hooks() throws {
+        for effects in [HookEffects(changeQueries: true), HookEffects(changeResults: true)] {
+            var scene = Scene()
+            let window = try scene.open()
+            try scene.answer(window, scene.ask(window), [Self.note(1, "mine")], effects)
+            scene.hear(.created, Self.note(2, "theirs"))
+            #expect(scene.texts(window) == ["mine"] && scene.wants(window))
+        }
+    }
+
+    @Test("Confirmed records only leaves out queued writes and shows executed ones")
+    func confirmedOnly() throws {
+        var scene = Scene()
+        let window = try scene.open(writes: false)
+        try scene.fetch(window, [])
+        let write = scene.queue(.create, nil, ["text": "new"])
+        #expect(scene.texts(window).isEmpty)
+        scene.send(write)
+        scene.store.respond(to: write.id, Self.note(1, "new"))
+        #expect(scene.texts(window) == ["new"] && scene.states(window) == [.confirmed])
+    }
+}
