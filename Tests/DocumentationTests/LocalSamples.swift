@@ -14,18 +14,18 @@ private enum LocalSamples {
     }
 
     static func shows(
-        _ notes: Service<Note>, display: ([Note], [RecordState]) -> Void, showAge: (Date) -> Void
+        _ notes: Service<Note>, display: ([LiveRow<Note>]) -> Void, showAge: (Date) -> Void
     ) async throws {
-        func show(_ records: LiveList<Note>, badges: LiveList<RecordState>) { display(Array(records), Array(badges)) }
+        func show(_ rows: LiveList<LiveRow<Note>>) { display(Array(rows)) }
         try await notes.outbox.create(Note(text: "In a tunnel"))
         for try await snapshot in notes.live(.sorted(by: "createdAt").limit(50)).snapshots {
-            show(snapshot.records, badges: snapshot.states)
-            if case .kept(let date) = snapshot.source { showAge(date) }
+            show(snapshot.rows)
+            if case .stored(let date) = snapshot.source { showAge(date) }
         }
     }
 
     static func neverLoaded(_ snapshot: LiveSnapshot<Note>, showNeverLoaded: () -> Void) {
-        if snapshot.source == .kept(since: .distantPast) { showNeverLoaded() }
+        if snapshot.source == .stored(since: .distantPast) { showNeverLoaded() }
     }
 
     static func confirmed(_ notes: Service<Note>) {

@@ -51,3 +51,8 @@ private func states(
         }
     }
 }
+
+private func references(_ boards: Service<JSONValue>, _ cards: Service<JSONValue>) async throws {
+    let board = try await boards.outbox.create(["name": "Plans"])
+    try await cards.outbox.create(["board": board.id.uuidString.lowercased(), "text": "Buy milk"])
+}
