@@ -183,7 +183,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private mutating func emptied(for identity: Identity?) -> LiveSnapshot<Record>? {
         guard let old = shown, !old.isEmpty else { return nil }
         let content = LiveContent()
-        let difference = LiveDifference(ResultRows().changes(since: old), of: ResultRows(), since: old, aliases: [:])
+        let difference = LiveDifference(
+            ResultRows().changes(since: old), of: ResultRows(), since: old, aliases: content.aliases)
         (shown, shownSource, shownTotal) = (ResultRows(), content.source, (nil, false))
         (decoded, undecodable) = (ResultRows(), [])
         return LiveSnapshot(ResultRows(), content, difference, identity: identity)
@@ -215,7 +216,7 @@ struct LiveContent: Sendable {
     var total: Int?
     var isTotalEstimated = false
     /// The keys under which records were shown before the server assigned an id.
-    var aliases: [String: String] = [:]
+    var aliases = RecentValues<String>(limit: 1)
 }
 
 /// Shows what is known, even if that is nothing, once a server has had some time to respond. Dropping it cancels that.

@@ -112,7 +112,7 @@ struct LiveDifference: Sendable {
     ///   - rows: The rows of a snapshot.
     ///   - earlier: The rows of the previous one.
     ///   - aliases: The keys under which records were shown before.
-    init(_ ranges: [ResultRows.Change], of rows: ResultRows, since earlier: ResultRows, aliases: [String: String]) {
+    init(_ ranges: [ResultRows.Change], of rows: ResultRows, since earlier: ResultRows, aliases: RecentValues<String>) {
         self.ranges = ranges
         guard ranges.contains(where: { !$0.old.isEmpty }), ranges.contains(where: { !$0.new.isEmpty }) else { return }
         func mark(_ row: ResultRow) -> Mark { Mark(key: aliases[row.key] ?? row.key, version: row.version) }

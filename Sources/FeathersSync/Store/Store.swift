@@ -32,7 +32,7 @@ struct Store: Sendable {
     private(set) var time = 0
     private var lastWindow = 0
     /// The provisional keys under which created records were shown first, by the keys that the server assigned.
-    var aliases: [String: String] = [:]
+    var aliases = RecentValues<String>(limit: 10_000)
 
     init(id: String) { self.id = id }
 

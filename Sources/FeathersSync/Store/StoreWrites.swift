@@ -124,7 +124,7 @@ extension Store {
 
     /// Gives a created record the key that the server has assigned, in all writes to it.
     private mutating func rename(_ old: String, to key: String) {
-        aliases[key] = aliases[old] ?? old
+        aliases.add([key: aliases[old] ?? old])
         for index in queue.indices where queue[index].key == old {
             (queue[index].key, queue[index].isProvisional) = (key, false)
         }

@@ -166,7 +166,9 @@ struct ResultRowsTests {
         rows.insert(ResultRow(key: "1500", record: .null, place: 5000), at: 3)
         rows.remove(at: 800)
         rows.insert(Self.row(6000), at: 1900)
-        let changes = LiveChanges(LiveDifference(rows.changes(since: old), of: rows, since: old, aliases: [:]))
+        let difference = LiveDifference(
+            rows.changes(since: old), of: rows, since: old, aliases: RecentValues(limit: 1))
+        let changes = LiveChanges(difference)
         #expect(changes.moves == [LiveChanges.Move(from: 1500, to: 3)])
         #expect(changes.removals == [799] && changes.insertions == [1900] && changes.updates == [3])
     }
