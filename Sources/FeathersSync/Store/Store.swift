@@ -49,6 +49,10 @@ struct Store: Sendable {
 // MARK: - Windows
 
 extension Store {
+    /// The windows. Not the dictionary's keys, which would share its storage, so that each change would copy a window's
+    /// records.
+    var ids: [Window.ID] { Array(windows.keys) }
+
     mutating func open(_ window: Window) -> Window.ID {
         lastWindow += 1
         windows[lastWindow] = window
@@ -71,18 +75,18 @@ extension Store {
 
     /// Fetches all windows that a record concerns in one of these states.
     mutating func ask(_ key: String, _ states: [JSONValue?], besides other: Window.ID? = nil) {
-        for id in windows.keys where id != other && windows[id]?.isConcerned(by: key, states) == true {
+        for id in ids where id != other && windows[id]?.isConcerned(by: key, states) == true {
             windows[id]?.want(.soon)
         }
     }
 
     /// Fetches all windows.
-    mutating func askAll(_ urgency: Window.Urgency = .now) { for id in windows.keys { windows[id]?.want(urgency) } }
+    mutating func askAll(_ urgency: Window.Urgency = .now) { for id in ids { windows[id]?.want(urgency) } }
 
     /// Forgets what the server has told.
     mutating func clear() {
         (answered, holds, records) = ([], [:], [:])
-        for id in windows.keys { windows[id]?.clear() }
+        for id in ids { windows[id]?.clear() }
     }
 
     /// Forgets the writes that all windows include, and the records that no write concerns.
@@ -172,7 +176,7 @@ extension Store {
     private mutating func take(_ row: ResultRow, besides id: Window.ID) {
         let isKnown = windows.values.contains { $0.isShared && $0[row.key]?.record == row.record }
         guard !isKnown, records[row.key] != row.record else { return }
-        for other in windows.keys where other != id { report(row.key, row.record, to: other, isNew: false) }
+        for other in ids where other != id { report(row.key, row.record, to: other, isNew: false) }
         if records[row.key] != nil { records[row.key] = row.record }
     }
 }
@@ -198,7 +202,7 @@ extension Store {
 
     /// Takes a state of a record for all windows.
     mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool = false) {
-        for id in windows.keys { report(key, record, to: id, isNew: isNew) }
+        for id in ids { report(key, record, to: id, isNew: isNew) }
         if records[key] != nil || queue.contains(where: { $0.key == key }) { records[key] = record }
     }
 
@@ -225,7 +229,7 @@ extension Store {
     /// Records that events were missed.
     mutating func gap() {
         holds = [:]
-        for id in windows.keys { windows[id]?.endFetch() }
+        for id in ids { windows[id]?.endFetch() }
         askAll()
         for index in queue.indices where queue[index].isInFlight { queue[index].isDoubtful = true }
     }

@@ -103,7 +103,7 @@ extension Store {
         write.result = report.record
         answered.append(write)
         for index in answered.indices where answered[index].key == report.key { answered[index].isDoubtful = false }
-        for (id, window) in windows where window.replays(write) { _ = change(id) { $0.want(.soon) } }
+        for id in ids { _ = change(id) { if $0.replays(write) { $0.want(.soon) } } }
         let wasHeld = endHold(report.key)
         let seen = write.seen.filter { $0.key == report.key }
         if let last = seen.last, seen.contains(report) {

@@ -171,16 +171,6 @@ extension Window {
         self.hooks = hooks
         (time, asked, brought, source) = (fetch.time, fetch.asked ?? .max, page.count, .server)
         isComplete = page.total.map { judge.skip + page.count >= $0 } ?? (page.count < asked)
-        replaceAll(rows, limit: page.limit, total: page.total)
-    }
-
-    /// Applies a result from disk. It must still be fetched.
-    mutating func restored(_ result: KeptResult) {
-        (isComplete, source) = (result.isComplete, .stored(since: result.date))
-        replaceAll(Array(result.rows), limit: result.limit, total: result.total)
-    }
-
-    private mutating func replaceAll(_ rows: [ResultRow], limit: Int?, total: Int?) {
         // Rows that stay keep their places if those increase.
         let step = table.isEmpty ? Self.placeStep : 1
         var place = 0
@@ -189,8 +179,21 @@ extension Window {
             place = placed.place
             return placed
         }
-        table = Dictionary(placed.map { ($0.key, $0) }) { first, _ in first }
-        (known, order) = (ResultRows(placed), ResultOrder(judge.sorter, of: placed))
+        order = ResultOrder(judge.sorter, of: placed)
+        replaceAll(ResultRows(placed), limit: page.limit, total: page.total)
+    }
+
+    /// Applies a result from disk. It must still be fetched.
+    mutating func restored(_ result: KeptResult) {
+        (isComplete, source) = (result.isComplete, .stored(since: result.date))
+        order = ResultOrder(judge.sorter, isSorted: result.isSorted)
+        replaceAll(result.rows, limit: result.limit, total: result.total)
+    }
+
+    private mutating func replaceAll(_ rows: ResultRows, limit: Int?, total: Int?) {
+        known = rows
+        table = Dictionary(minimumCapacity: rows.count)
+        for row in rows { table[row.key] = row }
         self.limit = min(judge.limit ?? .max, limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
         (fetchedTotal, isTotalEstimated) = (total, false)
     }
