@@ -29,17 +29,17 @@ extension Outbox {
         // Without the record, nothing that refers to it can be executed.
         let isGone = made.isEmpty && !(mayExist && isNamed(item.write))
         let replacement: Replacement?
+        var stored: Set<UUID> = []
         do {
             replacement = try self.replacement(decision, for: item)
             switch decision {
             case .discard:
-                let (data, dependents) = withState { state in
-                    (
-                        state.queue.rewritten(by: made, of: id),
-                        isGone ? state.queue.references.dependents(of: id) : []
-                    )
+                let data: [UUID: JSONValue]
+                (data, stored) = withState { state in
+                    let dependents = isGone ? state.queue.references.dependents(of: id) : []
+                    return (state.queue.rewritten(by: made, of: id), dependents)
                 }
-                try await journal.append(.ended(id, made: made, data: data, dependents: Array(dependents)))
+                try await journal.append(.ended(id, made: made, data: data, dependents: Array(stored)))
             case .retry, .replace, .merge:
                 if let new = replacement {
                     try await journal.append(
@@ -55,15 +55,18 @@ extension Outbox {
         switch decision {
         case .discard:
             let discarded = FeathersError(.gone, "The write was discarded before it was sent", execution: .neverSent)
-            let dependents = isGone ? withState { $0.queue.references.dependents(of: id) } : []
-            finish(id, made: made)?.fail(item.failure?.error ?? discarded)
             let refersToNothing = FeathersError(
                 .gone, "The write refers to a record whose creation was discarded", execution: .neverSent)
-            for dependent in dependents {
-                finish(dependent)?.fail(refersToNothing)
-                // One that was queued meanwhile is still on disk.
-                try? await journal.append(.ended(dependent), isOwed: true)
+            // In one step, so that none of them is sent meanwhile.
+            let (ended, late) = change { state in
+                let dependents = isGone ? state.queue.references.dependents(of: id) : []
+                let results = dependents.map { ($0, finish($0, in: &state)) }
+                return ((finish(id, made: made, in: &state), results), dependents.subtracting(stored))
             }
+            ended.0?.fail(item.failure?.error ?? discarded)
+            for (_, result) in ended.1 { result?.fail(refersToNothing) }
+            // Those that were queued meanwhile are still on disk.
+            for dependent in late { try? await journal.append(.ended(dependent), isOwed: true) }
         case .retry, .replace, .merge: decided(id, replacement)
         }
     }
@@ -90,15 +93,20 @@ extension Outbox {
     func finish(
         _ id: UUID, with result: ServerResult? = nil, made: [String: ServiceID] = [:]
     ) -> Promise<JSONValue>? {
-        change { state in
-            guard let write = state.queue.items[id]?.write else { return nil }
-            let made = result.map { state.provisional.made(by: write, $0.value) } ?? made
-            let data = state.queue.rewritten(by: made, of: id)
-            state.queue.remove(id)
-            state.publish(result.map { .executed(id, $0) } ?? .discarded(id), of: write)
-            state.settle(write, made, data)
-            return state.results.removeValue(forKey: id)
-        }
+        change { finish(id, with: result, made: made, in: &$0) }
+    }
+
+    private func finish(
+        _ id: UUID, with result: ServerResult? = nil, made: [String: ServiceID] = [:], in state: inout State
+    ) -> Promise<JSONValue>? {
+        guard let write = state.queue.items[id]?.write else { return nil }
+        let made = result.map { state.provisional.made(by: write, $0.value) } ?? made
+        let data = state.queue.rewritten(by: made, of: id)
+        let isNamed = result.map { self.isNamed(write) || state.provisional.isNamed(write, by: $0.value) } ?? true
+        state.queue.remove(id, isNamed: isNamed)
+        state.publish(result.map { .executed(id, $0) } ?? .discarded(id), of: write)
+        state.settle(write, made, data)
+        return state.results.removeValue(forKey: id)
     }
 
     /// Returns the record of the end of an executed write.

@@ -136,7 +136,8 @@ struct OutboxQueue: Sendable {
     }
 
     /// Removes a write that has succeeded or was discarded.
-    mutating func remove(_ id: UUID) {
+    /// - Parameter isNamed: Whether the ids of the records are known that the write has created.
+    mutating func remove(_ id: UUID, isNamed: Bool = true) {
         guard let item = items.removeValue(forKey: id) else { return }
         if case .sending = item.stage {
             sendingCount -= 1
@@ -147,7 +148,9 @@ struct OutboxQueue: Sendable {
         if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
         followers.remove(item.write)
         refreshLane(lane.name)
-        for waiting in references.remove(item.write) { if let lane = items[waiting]?.write.lane { refreshLane(lane) } }
+        for waiting in references.remove(item.write, isNamed: isNamed) {
+            if let lane = items[waiting]?.write.lane { refreshLane(lane) }
+        }
     }
 
     /// Starts to send writes and to ask for decisions.

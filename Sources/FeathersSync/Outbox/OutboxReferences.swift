@@ -4,7 +4,8 @@ import Foundation
 /// The queued writes that refer to the records of queued creations: in their data, as a whole JSON value, or by their
 /// record's id.
 ///
-/// Such a write waits for the creation and is then rewritten, so that no provisional id leaves the device.
+/// Such a write waits for the creation and is then rewritten, so that no provisional id leaves the device. If the server
+/// does not say the id of what it has created, the write needs a decision.
 struct OutboxReferences: Sendable {
     /// The creations by the provisional ids of their records, as text and as a number.
     private var creations: [JSONValue: UUID] = [:]
@@ -12,6 +13,8 @@ struct OutboxReferences: Sendable {
     private var referring: [UUID: Set<UUID>] = [:]
     /// The creations to which each write refers.
     private var creationsOf: [UUID: Set<UUID>] = [:]
+    /// The writes that refer to a record whose id is not known, although it was created.
+    private(set) var orphans: Set<UUID> = []
 
     mutating func add(_ write: OutboxWrite) {
         let found = references(of: write)
@@ -22,12 +25,15 @@ struct OutboxReferences: Sendable {
         }
     }
 
+    /// - Parameter isNamed: Whether the ids of the records are known that the write has created.
     /// - Returns: The writes that refer to it.
     @discardableResult
-    mutating func remove(_ write: OutboxWrite) -> Set<UUID> {
+    mutating func remove(_ write: OutboxWrite, isNamed: Bool = true) -> Set<UUID> {
+        orphans.remove(write.id)
         for creation in creationsOf.removeValue(forKey: write.id) ?? [] { referring[creation]?.remove(write.id) }
         for text in write.provisionalKeys { for form in JSONValue.provisionalForms(of: text) { creations[form] = nil } }
         let writes = referring.removeValue(forKey: write.id) ?? []
+        if !isNamed { orphans.formUnion(writes) }
         for id in writes {
             creationsOf[id]?.remove(write.id)
             if creationsOf[id]?.isEmpty == true { creationsOf[id] = nil }

@@ -180,6 +180,12 @@ extension OutboxSender {
     }
 
     private func attempt(_ item: OutboxQueue.Item, _ service: OutboxServiceOptions) async -> Attempt {
+        if outbox.withState({ $0.queue.references.orphans.contains(item.write.id) }) {
+            return .failed(
+                FeathersError(
+                    .badRequest, "The write refers to a new record whose id the server did not say",
+                    execution: .neverSent))
+        }
         do {
             return .succeeded(
                 try await respond(

@@ -45,15 +45,23 @@ struct ProvisionalRecords: Sendable {
     /// Returns the ids that the server has assigned to the records of an executed write, by the provisional ones,
     /// without those it kept.
     func made(by write: OutboxWrite, _ result: JSONValue) -> [String: ServiceID] {
-        let records = result.array ?? [result]
-        var made: [String: ServiceID] = [:]
-        for (text, record) in zip(write.provisionalKeys, records)
-        where self[.string(text), write.path, write.route] != nil {
-            let id = write.idProperty.map { record[$0] } ?? record["id"] ?? record["_id"]
-            guard let id = id.flatMap({ ServiceID($0) }), id.description != text else { continue }
-            made[text] = id
+        ids(of: write, result).filter { text, id in
+            id.description != text && self[.string(text), write.path, write.route] != nil
         }
-        return made
+    }
+
+    /// Whether a result says the ids of all records that the write has created.
+    func isNamed(_ write: OutboxWrite, by result: JSONValue) -> Bool {
+        write.method != .create || ids(of: write, result).count == write.provisionalKeys.count
+    }
+
+    private func ids(of write: OutboxWrite, _ result: JSONValue) -> [String: ServiceID] {
+        var ids: [String: ServiceID] = [:]
+        for (text, record) in zip(write.provisionalKeys, result.array ?? [result]) {
+            let id = write.idProperty.map { record[$0] } ?? record["id"] ?? record["_id"]
+            ids[text] = id.flatMap { ServiceID($0) }
+        }
+        return ids
     }
 
     /// Records the end of a write, with the ids that the server has assigned to its records.

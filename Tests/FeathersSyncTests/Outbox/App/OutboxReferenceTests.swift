@@ -16,13 +16,13 @@ struct OutboxReferenceTests {
         let transport: StubTransport
         private let folder: OutboxFolder
 
-        init(in folder: OutboxFolder, failing codes: [FeathersError.Code] = []) async throws {
+        init(in folder: OutboxFolder, failing codes: [FeathersError.Code] = [], saysIDs: Bool = true) async throws {
             let left = Locked(codes)
             self.folder = folder
             transport = StubTransport { request in
                 guard request.path == "boards" else { return request.data ?? .null }
                 if let code = left.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw FeathersError(code, "no") }
-                return (request.data ?? [:]).setting("id", to: 3)
+                return saysIDs ? (request.data ?? [:]).setting("id", to: 3) : ["ok": true]
             }
             app = FeathersApp(transport: transport)
             outbox = try await Outbox(file: folder.file) { options in
@@ -100,6 +100,24 @@ struct OutboxReferenceTests {
         let second = try await Scene(in: folder)
         #expect(second.outbox.state.entries.map(\.id) == [other.id])
         await second.outbox.close()
+    }
+
+    @Test("need a decision if the server does not say the id of what it has created")
+    func unnamed() async throws {
+        let folder = try OutboxFolder()
+        let scene = try await Scene(in: folder, saysIDs: false)
+        let board = try await scene.app.service("boards").outbox.create(["name": "Plans"])
+        let text = board.id.uuidString.lowercased()
+        let card = try await scene.app.service("cards").outbox.create(["board": .string(text)])
+        try await scene.live { _ in
+            try await scene.outbox.wait { $0.entries.map(\.status) == [.awaitingDecision] }
+            try await scene.outbox.decide(.retry, for: card.id)
+            try await scene.outbox.wait { $0.entries.map(\.status) == [.awaitingDecision] }
+            try await scene.outbox.decide(.replace(["board": 3]), for: card.id)
+            _ = try await card.result()
+        }
+        #expect(scene.transport.requests.map(\.path) == ["boards", "cards"])
+        #expect(scene.transport.requests.last?.data == ["board": 3])
     }
 
     @Test("can be queued by an id that the server has replaced meanwhile")
