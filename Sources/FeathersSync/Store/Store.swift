@@ -70,7 +70,7 @@ extension Store {
     }
 
     mutating func change<Result>(_ id: Window.ID, _ body: (inout Window) -> Result) -> Result? {
-        windows[id] == nil ? nil : body(&windows[id]!)
+        windows.index(forKey: id).map { body(&windows.values[$0]) }
     }
 
     /// Fetches all windows that a record concerns in one of these states.

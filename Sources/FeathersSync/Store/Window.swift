@@ -214,6 +214,8 @@ extension Window {
     ///   - record: The record; nil if it was removed.
     ///   - isNew: Whether it was just created, so that it follows its equals.
     mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool) {
+        // What hooks do to the query and its result, only a page tells. The one that follows brings the rest.
+        guard time > 0 else { return record == nil ? remove(key) : () }
         guard isShared, isJudged, let isMatch = record.map({ judge.judges($0) }) ?? false else {
             return reportUnjudged(key, record)
         }

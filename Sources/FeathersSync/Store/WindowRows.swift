@@ -11,7 +11,7 @@ extension Window {
     }
 
     /// Whether the known part includes what is reported of a record, as soon as that is reported.
-    private var takesReports: Bool { isKnown && isShared && isJudged }
+    private var takesReports: Bool { time > 0 && isShared && isJudged }
 
     /// Returns whether the window does not include what a write did or will do.
     func replays(_ write: LocalWrite) -> Bool {

@@ -246,6 +246,27 @@ struct StoreTests {
         }
     }
 
+    @Test("Before the first page, events add nothing to a result from disk: hooks may leave out what they bring")
+    func restoredResult() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        let judge = try QueryJudge(Query(), id: "id")
+        let kept = KeptResult(
+            rows: ResultRows([try judge.keptRow(Self.note(1, "mine"), at: 0)]), total: 1, limit: nil, isComplete: true,
+            isSorted: false, date: Date(), unsettled: [])
+        scene.store.restored(kept, in: window)
+        scene.hear(.created, Self.note(2, "theirs"))
+        #expect(scene.texts(window) == ["mine"])
+        let write = scene.queue(.patch, 1, ["text": "changed"])
+        scene.send(write)
+        scene.store.respond(to: write.id, Self.note(1, "changed"))
+        #expect(scene.texts(window) == ["changed"] && scene.states(window) == [.confirmed])
+        let time = try scene.ask(window)
+        scene.hear(.created, Self.note(3, "theirs too"))
+        try scene.answer(window, time, [Self.note(1, "changed")], HookEffects(changeQueries: true))
+        #expect(scene.texts(window) == ["changed"] && scene.wants(window))
+    }
+
     @Test("Confirmed records only leaves out queued writes and shows executed ones")
     func confirmedOnly() throws {
         var scene = Scene()
