@@ -95,7 +95,7 @@ struct DirectoryLockTests {
         let (lock, path) = (lock(), folder.path("locked"))
         func write() async throws {
             try await lock.withLock(waitingAtMost: .seconds(2)) { held in
-                try held.directory.replace("file", with: [1], draft: "draft", isDurable: false)
+                try held.directory.replace("file", with: [1], draft: "draft")
             }
         }
         try await write()

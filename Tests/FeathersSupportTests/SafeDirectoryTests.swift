@@ -51,11 +51,11 @@ struct SafeDirectoryTests {
         #expect { try SafeDirectory.open(path, reusing: first) } throws: { isRefusal($0, of: path) }
     }
 
-    @Test("A file is replaced as a whole, and is private; nothing else is left", arguments: [true, false])
-    func replacing(isDurable: Bool) throws {
+    @Test("A file is replaced as a whole, and is private; nothing else is left")
+    func replacing() throws {
         let directory = try directory()
         for text in ["first", "second, longer", ""] {
-            try directory.replace("file", with: Array(text.utf8), draft: "draft", isDurable: isDurable)
+            try directory.replace("file", with: Array(text.utf8), draft: "draft")
             #expect(try folder.text(of: "file") == text)
         }
         #expect(try folder.mode("file") == 0o600)

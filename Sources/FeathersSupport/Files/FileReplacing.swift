@@ -16,22 +16,20 @@ package protocol FileReplacing: Sendable {
 
 extension FileReplacing {
     /// Replaces a file atomically: a reader, or a crash, finds either the complete old file or the complete new one.
-    /// - Parameters:
-    ///   - draft: the name that the new file is first written to. Nothing else may use this name at the same time.
-    ///   - isDurable: whether to wait until the new file survives a power failure. If not, readers may briefly find no
-    ///     file.
-    package func replace(_ name: String, with bytes: [UInt8], draft: String, isDurable: Bool = true) throws {
+    ///
+    /// Returns once the new file survives a power failure.
+    /// - Parameter draft: The name that the new file is first written to. Nothing else may use this name at the same
+    ///   time.
+    package func replace(_ name: String, with bytes: [UInt8], draft: String) throws {
         do {
             let file = try create(draft)
             try write(bytes, to: file)
-            // Some file systems flush a file before it replaces another (ext4's `auto_da_alloc`), which takes a
-            // thousand times as long.
-            if isDurable { try synchronize(file) } else { try discard(name) }
+            try synchronize(file)
             try rename(draft, to: name)
         } catch {
             _ = try? discard(draft)
             throw error
         }
-        if isDurable { try synchronize() }
+        try synchronize()
     }
 }

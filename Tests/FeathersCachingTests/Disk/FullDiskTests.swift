@@ -10,24 +10,9 @@ import Testing
 struct FullDiskTests {
     /// Runs a writer until a file has no room, and returns what it said.
     private func write(in directory: TemporaryDirectory) async throws -> String {
-        let (writer, path) = (SiblingProgram.url("CacheWriter").path, directory.url.path)
-        return try await SiblingProgram.onThread {
-            let process = Process()
-            let output = Pipe()
-            process.executableURL = URL(filePath: "/bin/sh")
-            // A limit to the size of files ends a write as a full disk does: halfway, and with an error.
-            // Thread Sanitizer begins with a larger file in TMPDIR, unless there is no such folder.
-            let script =
-                #"trap '' XFSZ; ulimit -c 0; ulimit -f 200; export SWIFT_BACKTRACE=enable=no TMPDIR=/dev/null; "#
-                + #"exec "$0" "$@""#
-            process.arguments = ["-c", script, writer, path, "60000", "\(getpid())"]
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = output
-            try process.run()
-            let text = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return String(decoding: text, as: UTF8.self)
-        }
+        try await SiblingProgram.run(
+            withFilesOfAtMost: 200,
+            [SiblingProgram.url("CacheWriter").path, directory.url.path, "60000", "\(getpid())"])
     }
 
     @Test("A write that finds no room says so, and leaves whole answers and nothing half-written")

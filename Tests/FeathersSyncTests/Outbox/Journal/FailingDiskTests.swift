@@ -52,23 +52,7 @@ struct FailingDiskTests {
             SiblingProgram.url("OutboxWriter").path, folder.file.path, acknowledged.path, "http://127.0.0.1:1",
             "offline", "0", "\(getpid())",
         ]
-        let text = try await SiblingProgram.onThread {
-            let process = Process()
-            let output = Pipe()
-            process.executableURL = URL(filePath: "/bin/sh")
-            // A limit to the size of files ends a write as a full disk does: halfway, and with an error.
-            // Thread Sanitizer begins with a larger file in TMPDIR, unless there is no such folder.
-            let script =
-                "trap '' XFSZ; ulimit -c 0; ulimit -f \(blocks); "
-                + #"export SWIFT_BACKTRACE=enable=no TMPDIR=/dev/null; exec "$0" "$@""#
-            process.arguments = ["-c", script] + arguments
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = output
-            try process.run()
-            let text = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return String(decoding: text, as: UTF8.self)
-        }
+        let text = try await SiblingProgram.run(withFilesOfAtMost: blocks, arguments)
         #expect(text.contains("cannot be written: disk I/O error"))
         let lines = try String(contentsOf: acknowledged, encoding: .utf8).split(separator: "\n")
         let keys = lines.compactMap { $0.split(separator: " ").first.map(String.init) }
