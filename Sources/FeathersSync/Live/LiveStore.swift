@@ -156,10 +156,13 @@ final class LiveStores: Sendable {
         -> LiveStore
     {
         let key = LiveStore.Key(path: service.path, route: route, id: id, sender: sender)
+        if let store = places.withLock({ $0[key]?.store }) { return store }
+        // Outside the lock, because it may report to the app's diagnostics.
+        let reading = service.reading()
         return places.withLock { places in
             if let store = places[key]?.store { return store }
             places = places.filter { $0.value.store != nil }
-            let store = LiveStore(key, service.reading())
+            let store = LiveStore(key, reading)
             places[key] = Place(store: store)
             service.app.outbox?.attach(store)
             return store
