@@ -66,7 +66,17 @@ extension Store {
 
     /// Returns what a window shows.
     mutating func content(of id: Window.ID) -> Window.Content? {
-        windows[id]?.content(answered + queue, records)
+        windows[id]?.content([answered, queue].lazy.joined(), records)
+    }
+
+    /// Records that the writes of a record have changed, or what they are applied to.
+    mutating func touch(_ key: String?) { for id in ids { windows[id]?.touch(key) } }
+
+    mutating func touch(_ parts: [LocalWrite]) {
+        for part in parts {
+            touch(part.key)
+            if let twin = part.lookAlike { touch(twin) }
+        }
     }
 
     mutating func change<Result>(_ id: Window.ID, _ body: (inout Window) -> Result) -> Result? {
@@ -127,7 +137,6 @@ extension Store {
                 noteLookAlike(row.key, row.record)
             }
         }
-        let tookReports = window.isShared && window.isJudged
         window.fetched(Self.rows(rows, after: fetch, for: window, hooks), page, hooks, fetch)
         if window.isShared {
             // Other windows show the same state. What was reported since the page was sent is already there.
@@ -137,8 +146,8 @@ extension Store {
         }
         if window.isShared, window.isJudged {
             Self.apply(fetch.log, found, page, to: &window)
-        } else if tookReports, !fetch.log.isEmpty {
-            // Only now it shows that hooks change the result, and what was reported meanwhile may change it too.
+        } else if !fetch.log.isEmpty {
+            // Only the page tells that reports cannot be judged, and what was reported meanwhile may change it too.
             window.want(.soon)
         }
         windows[id] = window
@@ -177,7 +186,7 @@ extension Store {
         let isKnown = windows.values.contains { $0.isShared && $0[row.key]?.record == row.record }
         guard !isKnown, records[row.key] != row.record else { return }
         for other in ids where other != id { report(row.key, row.record, to: other, isNew: false) }
-        if records[row.key] != nil { records[row.key] = row.record }
+        if records[row.key] != nil { note(row.key, row.record) }
     }
 }
 
@@ -203,7 +212,13 @@ extension Store {
     /// Takes a state of a record for all windows.
     mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool = false) {
         for id in ids { report(key, record, to: id, isNew: isNew) }
-        if records[key] != nil || queue.contains(where: { $0.key == key }) { records[key] = record }
+        if records[key] != nil || queue.contains(where: { $0.key == key }) { note(key, record) }
+    }
+
+    /// Keeps what the server last reported of the record of a write.
+    mutating func note(_ key: String, _ record: JSONValue?) {
+        records[key] = record
+        touch(key)
     }
 
     private mutating func report(_ key: String, _ record: JSONValue?, to id: Window.ID, isNew: Bool) {

@@ -27,6 +27,7 @@ extension Store {
             }
         }
         noteRecords(of: queue)
+        touch(nil)
     }
 
     mutating func apply(_ change: OutboxChange) {
@@ -35,16 +36,19 @@ extension Store {
             let parts = LocalWrite.parts(of: write, number: number, id: id)
             noteRecords(of: parts)
             queue += parts
+            touch(parts)
         case .changed(let write, let failure): changed(write, failure)
         case .sending(let id, let isRepeated):
             for index in queue.indices where queue[index].id == id {
                 (queue[index].isInFlight, queue[index].seen) = (true, [])
+                touch([queue[index]])
                 if isRepeated { queue[index].isDoubtful = true }
             }
         case .executed(let id, let result): respond(to: id, result.value)
         case .discarded(let id):
             // Whatever it has done, no event may report.
             if queue.contains(where: { $0.id == id && $0.isDoubtful }) { askAll() }
+            touch(queue.filter { $0.id == id })
             queue.removeAll { $0.id == id }
             prune()
         }
@@ -52,7 +56,9 @@ extension Store {
 
     /// Keeps what is known of the records of queued writes.
     mutating func noteRecords(of writes: [LocalWrite]) {
-        for write in writes where records[write.key] == nil { records[write.key] = known(write.key) }
+        for write in writes where records[write.key] == nil {
+            if let known = known(write.key) { note(write.key, known) }
+        }
     }
 
     private mutating func changed(_ write: OutboxWrite, _ failure: OutboxFailure?) {
@@ -74,6 +80,7 @@ extension Store {
         }
         queue.removeAll { $0.id == write.id }
         queue.insert(contentsOf: parts, at: first)
+        touch(old + parts)
         noteRecords(of: parts)
         prune()
     }
@@ -83,6 +90,7 @@ extension Store {
     mutating func respond(to id: UUID, _ response: JSONValue?) {
         let parts = queue.filter { $0.id == id }
         queue.removeAll { $0.id == id }
+        touch(parts)
         for part in parts { respond(to: part, response.flatMap { part.report(in: $0, id: self.id) }) }
         prune()
     }
@@ -98,10 +106,12 @@ extension Store {
             // Each window shows the write as it was sent, until it has a page that was sent later.
             write.isDoubtful = true
             answered.append(write)
+            touch(write.key)
             return askAll(.soon)
         }
         write.result = report.record
         answered.append(write)
+        touch(write.key)
         for index in answered.indices where answered[index].key == report.key { answered[index].isDoubtful = false }
         for id in ids { _ = change(id) { if $0.replays(write) { $0.want(.soon) } } }
         let wasHeld = endHold(report.key)
@@ -128,7 +138,8 @@ extension Store {
         for index in queue.indices where queue[index].key == old {
             (queue[index].key, queue[index].isProvisional) = (key, false)
         }
-        records[key] = records.removeValue(forKey: old) ?? known(key)
+        note(key, records.removeValue(forKey: old) ?? known(key))
+        touch(old)
     }
 
     /// Notes an event that may be the own one of a write in flight.
@@ -151,6 +162,7 @@ extension Store {
             let index = queue.firstIndex(where: { $0.looksLike(record, id: id) })
         else { return }
         queue[index].lookAlike = key
+        touch([queue[index]])
     }
 
     /// The writes that a window may not include.
@@ -167,11 +179,14 @@ extension Store {
 
     /// Adds an executed write of an earlier process that a result from disk may lack.
     mutating func restored(_ executed: ExecutedWrite, in window: Window.ID) {
+        // Its response is on its way to this store.
+        guard !queue.contains(where: { $0.id == executed.write.id }) else { return }
         for part in LocalWrite.parts(of: executed.write, number: 0, id: id) {
             guard let report = part.report(in: executed.result.result, id: id) else { continue }
             var write = part
             (write.key, write.answered, write.result) = (report.key, time, report.record)
             if !answered.contains(where: { $0.id == write.id && $0.index == write.index }) { answered.append(write) }
+            touch(write.key)
             _ = change(window) { window in
                 if window.isKnown { window.report(report.key, report.record, isNew: window[report.key] == nil) }
             }

@@ -59,10 +59,8 @@ struct Window: Sendable {
     /// The number of records that it asked for, and of those that it brought.
     private var asked = 0
     private var brought = 0
-    /// The number of known records that writes hide, as last shown.
-    var hiddenCount = 0
-    /// The rows that writes make, as last shown.
-    var written: [String: ResultRow] = [:]
+    /// What was shown last.
+    var shown = Shown()
 
     init(_ judge: QueryJudge, hasRoute: Bool = false, showsWrites: Bool = true) {
         (self.judge, self.hasRoute, self.showsWrites) = (judge, hasRoute, showsWrites)
@@ -113,18 +111,18 @@ extension Window {
     /// Asks for more records if fewer are shown than the limit and a fetch can help.
     mutating func wantFetchIfShort(of shownCount: Int) {
         guard fetch == nil, time > 0, !isComplete, judge.canJudge, shownCount < limit else { return }
-        let hasLost = known.count < min(limit, brought)
+        let hasLost = known.count < min(limit, brought - shown.hiddenCount) + shown.hiddenCount
         // A server that limits a query without a limit can't be asked for more.
-        let most = judge.limit.map { min($0, limit) + hiddenCount } ?? 0
+        let most = judge.limit.map { min($0, limit) + shown.hiddenCount } ?? 0
         if hasLost || asked < most { want(.now) }
     }
 
     /// Begins a fetch.
     /// - Parameter time: A greater one than that of any earlier fetch.
     mutating func beginFetch(at time: Int) -> (fetch: Fetch, request: Query<JSONValue>) {
-        let begun = Fetch(asked: judge.limit.map { $0 + judge.headroom + hiddenCount }, time: time)
+        let begun = Fetch(asked: judge.limit.map { $0 + judge.headroom + shown.hiddenCount }, time: time)
         (fetch, wanted) = (begun, nil)
-        return (begun, judge.request(hiding: hiddenCount))
+        return (begun, judge.request(hiding: shown.hiddenCount))
     }
 
     mutating func setHooks(_ effects: HookEffects) { hooks = effects }
@@ -191,6 +189,7 @@ extension Window {
     }
 
     private mutating func replaceAll(_ rows: ResultRows, limit: Int?, total: Int?) {
+        touch(nil)
         known = rows
         table = Dictionary(minimumCapacity: rows.count)
         for row in rows { table[row.key] = row }
@@ -200,6 +199,7 @@ extension Window {
 
     /// Forgets the result, because it cannot be shown.
     mutating func clear() {
+        touch(nil)
         (known, table, isComplete, fetchedTotal, isTotalEstimated) = (ResultRows(), [:], false, nil, false)
         (time, source) = (0, .stored(since: .distantPast))
         if judge.limit != 0, fetch == nil { wanted = .now }

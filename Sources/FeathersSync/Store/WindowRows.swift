@@ -10,6 +10,34 @@ extension Window {
         let isTotalEstimated: Bool
     }
 
+    /// What was shown last, so that a change costs in proportion to the records that it concerns.
+    struct Shown: Sendable {
+        /// A record with writes.
+        struct Written: Sendable {
+            /// Nil if it is not in the result.
+            let row: ResultRow?
+            /// Whether the writes hide a known record.
+            let isHidden: Bool
+        }
+
+        /// All rows, the writes applied.
+        fileprivate var rows = ResultRows()
+        fileprivate var written: [String: Written] = [:]
+        /// The known part, and whether a record behind it would be shown.
+        fileprivate var known = ResultRows()
+        fileprivate var end = End()
+        /// The records whose writes have changed since; nil if any may have.
+        fileprivate var changed: Set<String>?
+        /// The number of known records that writes hide.
+        fileprivate(set) var hiddenCount = 0
+    }
+
+    /// The end of the known part. Records with writes are not shown behind it.
+    fileprivate struct End: Sendable, Equatable {
+        var isComplete = false
+        var last: Int?
+    }
+
     /// Whether the known part includes what is reported of a record, as soon as that is reported.
     private var takesReports: Bool { time > 0 && isShared && isJudged }
 
@@ -19,48 +47,79 @@ extension Window {
         return (write.isDoubtful || !takesReports) && answered >= time
     }
 
+    /// Records that the writes of a record have changed, or what they are applied to.
+    /// - Parameter key: The key of the record; nil for all.
+    mutating func touch(_ key: String?) {
+        // A window that nothing reads does not collect without end.
+        if let key, shown.changed?.count ?? 0 < 1000 { shown.changed?.insert(key) } else { shown.changed = nil }
+    }
+
     /// Returns what is shown, and asks for a fetch if that is less than the limit.
     /// - Parameters:
     ///   - writes: The writes of the service, in order.
     ///   - records: What the server last reported of the records of writes.
-    mutating func content(_ writes: [LocalWrite], _ records: [String: JSONValue]) -> Content {
-        let writes = writes.filter(replays)
-        guard !writes.isEmpty else {
-            (hiddenCount, written) = (0, [:])
-            return content(known, added: 0)
-        }
-        // Each of these has a row already, by its provisional id.
-        let twins = Set(writes.compactMap { $0.isInFlight && $0.answered == nil ? $0.lookAlike : nil })
-        var keys: [String] = []
+    mutating func content(_ writes: some Sequence<LocalWrite>, _ records: [String: JSONValue]) -> Content {
+        let (changed, before) = changes()
+        var keys = changed.map(Array.init) ?? []
         var parts: [String: [LocalWrite]] = [:]
-        for write in writes {
-            if parts[write.key] == nil { keys.append(write.key) }
+        // Each of these has a row already, by its provisional id.
+        var twins: Set<String> = []
+        for write in writes where replays(write) {
+            if write.isInFlight, write.answered == nil, let twin = write.lookAlike, changed?.contains(twin) ?? true {
+                if twins.insert(twin).inserted, changed == nil, parts[twin] == nil { keys.append(twin) }
+            }
+            guard changed?.contains(write.key) ?? true else { continue }
+            if changed == nil, parts[write.key] == nil, !twins.contains(write.key) { keys.append(write.key) }
             parts[write.key, default: []].append(write)
         }
-        var rows = known
-        for key in twins { if let row = table[key] { remove(row, from: &rows) } }
-        var (shown, moved): ([String: ResultRow], [ResultRow]) = ([:], [])
-        hiddenCount = 0
+        var next = shown
+        if changed == nil { (next.rows, next.written, next.hiddenCount) = (known, [:], 0) }
+        var moved: [ResultRow] = []
         for key in keys {
-            let base = twins.contains(key) ? nil : table[key]
-            let other = twins.contains(key) ? nil : outside(key, records)
-            let row = row(key, base, other, parts[key] ?? [])
-            shown[key] = row
-            guard let base else {
-                if let row { moved.append(row) }
+            let (isTwin, writes) = (twins.contains(key), parts[key] ?? [])
+            let base = isTwin ? nil : table[key]
+            let other = isTwin ? nil : outside(key, records)
+            let row = writes.isEmpty ? base : row(key, base, other, writes)
+            let old = next.written[key].map(\.row) ?? before[key] ?? table[key]
+            if next.written[key]?.isHidden == true { next.hiddenCount -= 1 }
+            next.written[key] = nil
+            if isTwin || !writes.isEmpty {
+                next.written[key] = Shown.Written(row: row, isHidden: base != nil && row == nil)
+                if base != nil, row == nil { next.hiddenCount += 1 }
+            }
+            if old === row { continue }
+            if let old, let row, keepsPlace(old, row), let index = order.index(of: old, in: next.rows) {
+                next.rows.replace(index, with: row)
                 continue
             }
-            if row == nil { hiddenCount += 1 }
-            if let row, keepsPlace(base, row), let index = order.index(of: base, in: rows) {
-                rows.replace(index, with: row)
-            } else {
-                remove(base, from: &rows)
-                if let row { moved.append(row) }
-            }
+            if let old { remove(old, from: &next.rows) }
+            if let row { moved.append(row) }
         }
-        for row in moved { rows.insert(row, at: order.insertionIndex(for: row.record, at: row.place, in: rows)) }
-        written = shown
-        return content(rows, added: rows.count - known.count)
+        for row in moved {
+            next.rows.insert(row, at: order.insertionIndex(for: row.record, at: row.place, in: next.rows))
+        }
+        (next.known, next.end, next.changed) = (known, end, [])
+        shown = next
+        return content(next.rows, added: next.rows.count - known.count)
+    }
+
+    private var end: End { End(isComplete: isComplete, last: isComplete ? nil : known.last?.version) }
+
+    /// Returns the records that may have changed since the rows were last shown, nil if any may have, and the rows that
+    /// those in the known part had, nil if they had none.
+    private func changes() -> (changed: Set<String>?, before: [String: ResultRow?]) {
+        // In an order that only the server knows, records that change stay where they were.
+        guard var changed = shown.changed, isShared, isJudged, !order.isForeign, shown.end == end else {
+            return (nil, [:])
+        }
+        let ranges = known.changes(since: shown.known)
+        guard !ranges.isEmpty else { return (changed, [:]) }
+        guard ranges.reduce(0, { $0 + $1.old.count + $1.new.count }) < 256 else { return (nil, [:]) }
+        var before: [String: ResultRow?] = [:]
+        for index in ranges.lazy.flatMap(\.new) { before[known[index].key] = .some(nil) }
+        for index in ranges.lazy.flatMap(\.old) { before[shown.known[index].key] = shown.known[index] }
+        changed.formUnion(before.keys)
+        return (changed, before)
     }
 
     private mutating func content(_ rows: ResultRows, added: Int) -> Content {
@@ -83,8 +142,11 @@ extension Window {
         var record = base?.record ?? outside
         var state = RecordState.confirmed
         var last: UUID?
+        var isRemoved = false
         for write in writes {
-            if write.isEffective {
+            // The server refuses what follows a removal. Without one, an update may be of a record that is not known.
+            if write.isEffective, !isRemoved || write.write.method == .create {
+                isRemoved = write.write.method == .remove
                 let isCertain = write.result != nil && isShared
                 record = isCertain ? write.result : write.apply(to: record, id: judge.id)
             }
@@ -97,7 +159,9 @@ extension Window {
         let isInPlace = base.map { keepsPlace($0.record, record) } ?? false
         if !isInPlace, isBeyond(record) { return nil }
         let place = isInPlace || !order.isSorted && base != nil ? base?.place ?? 0 : place(of: writes)
-        if let old = written[key], old.state == state, old.write == last, old.record == record {
+        if let old = shown.written[key]?.row, old.isWritten, old.state == state, old.write == last,
+            old.record == record
+        {
             return old.place == place ? old : old.moved(to: place)
         }
         return ResultRow(

@@ -13,6 +13,7 @@ extension StoreHistory {
         let queue = device.queue
         for id in device.queries.keys.sorted() {
             guard let query = device.queries[id], let content = device.store.content(of: id) else { continue }
+            try compareWithWhole(content, id)
             let keys = Set(content.rows.map(\.key))
             if keys.count < content.rows.count { throw Failure("a key twice: \(content.rows.map(\.record))") }
             for row in content.rows {
@@ -39,6 +40,22 @@ extension StoreHistory {
                     throw Failure("a record with two rows: \(item)")
                 }
             }
+        }
+    }
+
+    /// Rows that are brought up to date are those that would be made anew.
+    private func compareWithWhole(_ content: Window.Content, _ id: Window.ID) throws {
+        guard var window = device.store.windows[id] else { return }
+        let hidden = window.shown.hiddenCount
+        window.touch(nil)
+        let whole = window.content(device.store.answered + device.store.queue, device.store.records)
+        let isSame =
+            content.rows.count == whole.rows.count && hidden == window.shown.hiddenCount
+            && zip(content.rows, whole.rows).allSatisfy {
+                $0.key == $1.key && $0.record == $1.record && $0.state == $1.state && $0.write == $1.write
+            }
+        guard isSame, content.total == whole.total else {
+            throw Failure("\(content.rows.map(\.record)) instead of \(whole.rows.map(\.record)); \(state(of: window))")
         }
     }
 

@@ -180,14 +180,17 @@ struct StoreServer {
             if !query.isShaped, !query.hooks.changeQueries { request.json["c"] = nil }
         }
         var rows = try answer(request, query.hooks, user).data
+        var removed: Set<String> = []
         for write in writes {
             let key = write.key(id: "id")
+            if write.method == .create { removed.remove(key) }
+            if write.method == .remove { removed.insert(key) }
             let index = rows.firstIndex { $0["id"].flatMap { ServiceID($0) }?.description == key }
             switch (write.method, index) {
             case (.create, nil) where query.hasPlaces:
                 let id = write.data?["id"] ?? .string(key)
                 rows.append((write.data ?? [:]).setting("id", to: id))
-            case (.update, nil) where query.hasPlaces:
+            case (.update, nil) where query.hasPlaces && !removed.contains(key):
                 rows.append((write.data ?? [:]).setting("id", to: write.recordID?.json ?? nil))
             case (.update, let index?): rows[index] = (write.data ?? [:]).setting("id", to: rows[index]["id"] ?? nil)
             case (.patch, let index?): rows[index] = rows[index].merging(write.data)
