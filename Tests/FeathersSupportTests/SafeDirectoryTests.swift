@@ -205,28 +205,4 @@ struct SafeDirectoryTests {
         #expect(FileManager.default.fileExists(atPath: folder.path("moved/file")))
         #expect(!FileManager.default.fileExists(atPath: folder.path("folder/file")))
     }
-
-    @Test("A listing has names, sizes and times, without directories")
-    func listing() throws {
-        let directory = try directory()
-        try directory.create("a.x").write([1, 2, 3], at: 0)
-        _ = try directory.create("b.y")
-        try FileManager.default.createDirectory(atPath: folder.path("c.x"), withIntermediateDirectories: false)
-        for _ in 0..<2 {
-            let files = try directory.files(withSuffix: ".x")
-            #expect(files.map(\.name) == ["a.x"] && files.map(\.size) == [3])
-            #expect(abs(Double(files.first?.lastChange ?? 0) / 1e9 - Date.now.timeIntervalSince1970) < 600)
-        }
-    }
-
-    @Test(
-        "A listing leaves out what other users have put into a sticky directory",
-        .enabled(if: geteuid() == 0, "only the superuser can give files away"))
-    func foreignFiles() throws {
-        let directory = try directory()
-        for name in ["foreign.x", "own.x"] { try folder.write("text", to: name) }
-        #expect(chmod(folder.url.path, 0o1777) == 0)
-        #expect(chown(folder.path("foreign.x"), 12345, 12345) == 0)
-        #expect(try directory.files(withSuffix: ".x").map(\.name) == ["own.x"])
-    }
 }

@@ -55,7 +55,7 @@ enum LocalBenchmarks {
         }
     }
 
-    static func groups() async throws -> [BenchmarkGroup] { try await [writes(), opening()] }
+    static func groups() async throws -> [BenchmarkGroup] { try await [writes(), opening(), long()] }
 
     /// A service that returns its records, and answers no other call.
     private actor Shelf: ServiceProtocol {
@@ -155,22 +155,37 @@ enum LocalBenchmarks {
     }
 
     private static func opening() async throws -> BenchmarkGroup {
-        var group = BenchmarkGroup("\(name), first snapshot of 1,000 kept records")
+        var group = BenchmarkGroup("\(name), all of 1,000 kept records")
         for others in [0, 1_000] {
             let folder = try folder("kept-\(others)")
             try await keep(records(1_000), beside: others, in: folder)
             let reference = others == 0 ? nil : "beside 0 other results"
             group.addMeasured("beside \(others) other results", operations: 10, comparedWith: reference) {
-                try await open(folder, times: 10)
+                try await open(folder, showing: 1_000, times: 10)
             }
         }
         return group
     }
 
-    /// Opens an app and reads a live query up to its first snapshot, repeatedly. By then, all records have been read,
+    /// A list of 100,000 records on disk: the first of them, and one change.
+    private static func long() async throws -> BenchmarkGroup {
+        var group = BenchmarkGroup("\(name), a stored list of 100,000 records")
+        let (folder, records) = (try folder("long"), records(100_000))
+        try await keep(records, beside: 0, in: folder)
+        group.addMeasured("first rows", operations: 10, comparedWith: nil) {
+            try await open(folder, showing: 100, times: 10)
+        }
+        let keeper = try await Keeper(records: records, in: try Self.folder("long-change"))
+        group.addMeasured("a change, stored and shown", operations: 50, comparedWith: nil) {
+            try await keeper.change(times: 50)
+        }
+        return group
+    }
+
+    /// Opens an app and reads a live query until some records are shown, repeatedly. By then, they have been read,
     /// parsed and decoded.
     /// - Returns: The cost, excluding closing the app.
-    private static func open(_ folder: URL, times: Int) async throws -> Cost {
+    private static func open(_ folder: URL, showing count: Int, times: Int) async throws -> Cost {
         var cost = Cost.zero
         // The query's fetch ends in the background. If it held the last reference to the records, it would free them
         // while the next opening is measured.
@@ -181,21 +196,62 @@ enum LocalBenchmarks {
             try await app.use(localStore: .readOnly(folder))
             try await app.use(Silence(), at: "articles")
             var snapshots = app.service("articles", of: Article.self).live(byLikes()).snapshots.makeAsyncIterator()
-            guard let first = try await snapshots.next(), first.source != .server, first.records.count == 1_000 else {
-                throw CocoaError(.fileReadCorruptFile)
-            }
+            var shown: LiveSnapshot<Article>?
+            repeat { shown = try await snapshots.next() } while (shown?.count ?? count) < count
+            guard let shown, shown.source != .server else { throw CocoaError(.fileReadCorruptFile) }
             cost += Cost.now() - start
             withExtendedLifetime((app, snapshots, previous)) {}
-            previous = first
+            previous = shown
         }
         return cost
+    }
+
+    /// An app that keeps a list and changes one record of it.
+    private actor Keeper {
+        private let app = FeathersApp()
+        private let articles: Service<JSONValue>
+        private let record: JSONValue
+        private var version = 0
+
+        init(records: [JSONValue], in folder: URL) async throws {
+            record = records[records.count / 2]
+            var store = LocalStore.directory(folder)
+            store.writeDelay = .milliseconds(1)
+            try await app.use(localStore: store)
+            articles = try await app.use(Shelf(records: records), at: "articles")
+        }
+
+        func change(times: Int) async throws -> Cost {
+            try await withFeathersApp(app) { _ in
+                var snapshots = articles.live(byLikes()).snapshots.makeAsyncIterator()
+                while try await snapshots.next(isolation: #isolation)?.source != .server {}
+                try await waitUntilStored(since: .distantPast)
+                let start = Cost.now()
+                for _ in 0..<times {
+                    version += 1
+                    let before = Date()
+                    var record = record
+                    record["title"] = .string("Version \(version)")
+                    articles.emit(.patched, record)
+                    _ = try await snapshots.next(isolation: #isolation)
+                    try await waitUntilStored(since: before)
+                }
+                return Cost.now() - start
+            }
+        }
+
+        private func waitUntilStored(since date: Date) async throws {
+            while try await app.localContents()?.results.first?.date ?? .distantPast <= date {
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
     }
 
     /// Opens a kept result of 1,000 records repeatedly, for a profiler.
     static func open(times: Int) async throws {
         let folder = try folder("profile")
         try await keep(records(1_000), beside: 0, in: folder)
-        _ = try await open(folder, times: times)
+        _ = try await open(folder, showing: 1_000, times: times)
     }
 
     private static func keep(_ records: [JSONValue], beside others: Int, in folder: URL) async throws {

@@ -109,15 +109,6 @@ package final class OpenFile: Sendable {
 }
 
 extension stat {
-    /// The time of the last change to the contents or the modification time.
-    var lastChange: timespec {
-        #if canImport(Darwin)
-            st_mtimespec
-        #else
-            st_mtim
-        #endif
-    }
-
     /// Whether the file belongs to this user, or to the superuser, who can change every file anyway.
     var hasTrustedOwner: Bool { st_uid == geteuid() || st_uid == 0 }
 

@@ -7,15 +7,7 @@ import Foundation
 /// superuser), and must not be writable by other users. A file appears completely or not at all.
 ///
 /// All methods may wait for the disk. Call them on a ``DiskExecutor``. Only reading a small file is faster in place.
-package final class SafeDirectory: FileReplacing {
-    /// The metadata of a file.
-    package struct FileInfo: Sendable {
-        package let name: String
-        package let size: Int
-        /// The modification time in nanoseconds since 1970.
-        package let lastChange: Int64
-    }
-
+package final class SafeDirectory: Sendable {
     /// The path for error messages.
     package let path: String
     private let descriptor: Int32
@@ -159,8 +151,22 @@ package final class SafeDirectory: FileReplacing {
         }
     }
 
-    package func rename(_ name: String, to newName: String) throws {
-        guard renameat(descriptor, name, descriptor, newName) == 0 else { throw FileFailure.last(path(newName)) }
+    /// Replaces a file atomically: a reader, or a crash, finds either the complete old file or the complete new one.
+    ///
+    /// Returns once the new file survives a power failure.
+    /// - Parameter draft: The name that the new file is first written to. Nothing else may use this name at the same
+    ///   time.
+    package func replace(_ name: String, with bytes: [UInt8], draft: String) throws {
+        do {
+            let file = try create(draft)
+            try file.write(bytes, at: 0)
+            try file.synchronize()
+            guard renameat(descriptor, draft, descriptor, name) == 0 else { throw FileFailure.last(path(name)) }
+        } catch {
+            _ = try? remove(draft)
+            throw error
+        }
+        try synchronize()
     }
 
     /// Removes a file.
@@ -170,41 +176,6 @@ package final class SafeDirectory: FileReplacing {
         if unlinkat(descriptor, name, 0) == 0 { return true }
         guard errno == ENOENT else { throw FileFailure.last(path(name)) }
         return false
-    }
-
-    package func write(_ bytes: [UInt8], to file: OpenFile) throws { try file.write(bytes, at: 0) }
-    package func synchronize(_ file: OpenFile) throws { try file.synchronize() }
-    package func discard(_ name: String) throws { try remove(name) }
-
-    /// Returns the files with a suffix. Directories and files of other users, who can add files to a sticky directory,
-    /// are excluded.
-    package func files(withSuffix suffix: String) throws -> [FileInfo] {
-        // A separate descriptor, because a descriptor has only one position in the listing.
-        let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard listed >= 0 else { throw FileFailure.last(path) }
-        guard let folder = fdopendir(listed) else {
-            defer { close(listed) }
-            throw FileFailure.last(path)
-        }
-        defer { closedir(folder) }
-        var files: [FileInfo] = []
-        while let item = readdir(folder) {
-            let name = withUnsafePointer(to: &item.pointee.d_name) { tuple in
-                tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
-                    String(cString: $0)
-                }
-            }
-            var status = stat()
-            guard name.hasSuffix(suffix), fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
-                status.st_mode & S_IFMT != S_IFDIR, status.hasTrustedOwner
-            else { continue }
-            let time = status.lastChange
-            files.append(
-                FileInfo(
-                    name: name, size: Int(clamping: status.st_size),
-                    lastChange: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)))
-        }
-        return files
     }
 
     /// Waits until the current names of the files survive a power failure.

@@ -65,6 +65,12 @@ package final class Database {
     package func rows<Result>(
         _ sql: String, _ values: SQLiteValue..., read: (SQLiteRow) throws -> Result
     ) throws -> [Result] {
+        try rows(sql, values, read: read)
+    }
+
+    package func rows<Result>(
+        _ sql: String, _ values: [SQLiteValue], read: (SQLiteRow) throws -> Result
+    ) throws -> [Result] {
         var results: [Result] = []
         try run(sql, values) { results.append(try read($0)) }
         return results

@@ -79,6 +79,8 @@ struct LiveSource<Element: Sendable>: Sendable {
     /// The name of the records' id property.
     let id: String
     var writes = LiveWrites.all
+    /// Whether the result is kept in the app's local store.
+    var stores = true
     var operators: [QueryOperator] = []
     var clock: any Clock<Duration> = ContinuousClock()
     /// Why the query cannot be encoded. The reader throws it.
@@ -114,19 +116,21 @@ extension Service {
     ///   - id: The name of the records' id property, such as `_id` for MongoDB. By default, that of the service's
     ///     definition, or `id`.
     ///   - writes: The queued writes to show.
+    ///   - stores: Whether the result is kept in the app's ``LocalStore``, if there is one. Pass `false` for records
+    ///     that must not stay on this device.
     ///   - operators: Closures for operators in the query that are not Feathers' own, such as `$like`. For an operator
     ///     at the top level, such as `$search`, the closure receives the record. If an operator has no closure, the
     ///     result is fetched again after events of the service.
     public func live(
         _ query: Query<Model> = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all,
-        operators: [QueryOperator] = []
+        stores: Bool = true, operators: [QueryOperator] = []
     ) -> LiveQuery<Model> {
         let written = Result { () throws(FeathersError) in try query.written(for: codec(for: params)) }
         let refusal: FeathersError? = if case .failure(let error) = written { error } else { nil }
         return LiveQuery(
             source: LiveSource(
                 service: json, query: (try? written.get()) ?? Query(), params: params, id: id ?? idProperty,
-                writes: writes, operators: operators, refusal: refusal, read: page,
+                writes: writes, stores: stores, operators: operators, refusal: refusal, read: page,
                 showsRecords: Model.self == JSONValue.self
             ) {
                 let decode = listDecoder(for: params)

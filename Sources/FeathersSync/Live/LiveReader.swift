@@ -19,8 +19,9 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private var decoded = ResultRows()
     /// The versions in `decoded` that are left out, because they cannot be decoded.
     private var undecodable: Set<Int> = []
-    /// The name under which the result is kept.
-    private var keptKey: KeptResultKey?
+    /// Where the result is kept, if it is.
+    private var place: KeptPlace?
+    private var stored: LiveStored?
     private var fetch: LiveFetch?
     private var deadline: LiveDeadline?
     private var isOver = false
@@ -56,7 +57,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         }
     }
 
-    private mutating func close() { (fetch, deadline, wakes, window) = (nil, nil, nil, nil) }
+    private mutating func close() { (fetch, deadline, stored, wakes, window) = (nil, nil, nil, nil, nil) }
 
     private mutating func change(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         if let refusal { throw refusal }
@@ -92,11 +93,10 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             Window(judge, hasRoute: !source.params.route.isEmpty, showsWrites: source.writes == .all),
             hasShown: shown != nil)
         (self.window, wakes) = (window, window.wakes.makeAsyncIterator())
-        keptKey = app.localStore == nil ? nil : source.keptKey(for: sender.identity)
-        guard let local = app.localStore else { return }
-        deadline = LiveDeadline(window, local)
-        guard let keptKey else { return }
-        await local.restore(keptKey, into: window, app.diagnostics) { [source] in try source.keptRows(of: $0, judge) }
+        guard let results = app.keptResults else { return }
+        deadline = LiveDeadline.begin(window, results)
+        place = source.keptKey(for: sender.identity).map(results.place)
+        if let place { stored = await LiveStored.begin(source, results, place, judge, into: window) }
     }
 
     /// Whether an app that keeps data on this device has already failed to connect.
@@ -113,7 +113,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     ) async throws -> LiveSnapshot<Record>? {
         do {
             let snapshot = try await snapshot(window, judge, isolation: actor)
-            if snapshot?.source == .server, let keptKey { source.service.app.localStore?.changed(window, keptKey) }
+            if snapshot?.source == .server, let place { source.service.app.keptResults?.changed(window, place) }
             return snapshot
         } catch {
             let isStored = window.withState { store, _ in
@@ -223,12 +223,15 @@ struct LiveContent: Sendable {
 final class LiveDeadline: Sendable {
     private let task: Task<Void, Never>
 
-    init(_ window: LiveWindow, _ local: KeptResults) {
-        let (clock, delay) = (local.clock, local.responseDelay)
-        task = Task { [weak window] in
-            do { try await clock.sleep(for: delay) } catch { return }
-            window?.change { _, reader in reader.isUnreachable = true }
-        }
+    private init(_ task: Task<Void, Never>) { self.task = task }
+
+    static func begin(_ window: LiveWindow, _ results: KeptResults) -> LiveDeadline {
+        let (clock, delay) = (results.clock, results.store.responseDelay)
+        return LiveDeadline(
+            Task { [weak window] in
+                do { try await clock.sleep(for: delay) } catch { return }
+                window?.change { _, reader in reader.isUnreachable = true }
+            })
     }
 
     deinit { task.cancel() }

@@ -2,158 +2,258 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// The last results of live queries, a file each, read and written on a dedicated thread.
-actor KeptResults {
-    /// A changed result that must be written.
+/// A result that open live queries keep, and what of it is in the database.
+final class KeptPlace: Sendable {
+    let key: KeptResultKey
+    /// Nil until the result is stored or read. Used on the database's thread.
+    fileprivate let saved = Locked<SavedResult?>(nil)
+    /// Whether the result alone is larger than everything that may be stored.
+    fileprivate let isTooLarge = Locked(false)
+
+    fileprivate init(_ key: KeptResultKey) { self.key = key }
+}
+
+/// The last results of live queries, in the database of an app's outbox.
+final class KeptResults: Sendable {
+    /// A changed result that must be stored.
     private enum Change: Sendable {
-        /// Retained until it is written, so that a query that has just ended is kept too.
+        /// Retained until it is stored, so that a query that has just ended is kept too.
         case window(LiveWindow)
         /// Taken while the app is not running, so that the query is not retained.
-        case result(KeptResult)
+        case result(KeptResult, RequestSender)
+
+        var result: KeptResult? {
+            switch self {
+            case .window(let window): KeptResult(window)
+            case .result(let result, _): result
+            }
+        }
+
+        /// Whether its user has not left.
+        var isCurrent: Bool {
+            switch self {
+            case .window(let window): window.sender.isCurrent
+            case .result(_, let sender): sender.isCurrent
+            }
+        }
     }
 
-    private struct Waiting: Sendable {
-        var changes: [KeptResultKey: Change] = [:]
+    private struct WeakPlace: Sendable {
+        weak var place: KeptPlace?
+    }
+
+    private struct State: Sendable {
+        /// The results of open queries.
+        var places: [KeptResultKey: WeakPlace] = [:]
+        var changes: [KeptResultKey: (place: KeptPlace, change: Change)] = [:]
+        /// The results that were shown from disk.
+        var shown: Set<KeptResultKey> = []
         var wake: AsyncStream<Void>.Continuation?
         /// The users whose results must be removed.
         var leavers: Set<Identity> = []
         var user: Identity?
         /// Removes the results of users who leave while the app is not running.
         var removal: Task<Void, Never>?
+        /// How often results were removed. A result that is stored in several steps ends with one.
+        var removals = 0
     }
 
-    static let suffix = ".kept"
-    /// The suffixes of files of earlier versions, which contain values of header fields, and of their drafts.
-    private static let oldSuffixes = [".result", ".result.new"]
+    /// The number of rows that are stored in one step, so that queued writes do not wait for a long result.
+    private static let batch = 1000
 
-    private let store: LocalStore
-    private let outboxFile: URL
-    /// Nil if another process writes the store.
-    private let outbox: Outbox?
-    private let path: String
-    nonisolated let clock: RelativeClock
-    nonisolated let responseDelay: Duration
-    private nonisolated let waiting = Locked(Waiting())
-    private let executor = DiskExecutor(label: "feathers.local-store")
-    private var directory: SafeDirectory?
+    let store: LocalStore
+    let clock: RelativeClock
+    private let database: LocalDatabase
+    private let state = Locked(State())
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-    init(_ store: LocalStore, outboxFile: URL, _ outbox: Outbox?) {
-        (self.store, self.outboxFile, self.outbox) = (store, outboxFile, outbox)
-        path = store.folder.appending(path: "results", directoryHint: .isDirectory).path
-        (clock, responseDelay) = (RelativeClock(store.clock), store.responseDelay)
+    init(_ store: LocalStore, _ database: LocalDatabase) {
+        (self.store, self.database) = (store, database)
+        clock = RelativeClock(store.clock)
     }
 
     // MARK: Reading
 
-    /// Puts the last result of a query into its window, completed by the results of executed writes, and in a store of
-    /// another process the queued writes too.
-    func restore(
-        _ key: KeptResultKey, into window: LiveWindow, _ diagnostics: Diagnostics,
-        reading read: @escaping KeptResult.PartReader
-    ) async {
-        let stored = outbox == nil ? showWrites(key, in: window, diagnostics) : nil
-        let result = await self.read(key, diagnostics, read)
-        let executed = await executedWrites(at: key.path, diagnostics) ?? stored ?? ExecutedWrites()
-        window.withState { store, _ in
-            // A fetch may have been faster.
-            guard let state = store.windows[window.id], state.source != .server, window.sender.isCurrent else { return }
-            if let result { store.restored(result, in: window.id) }
-            let (date, unsettled) = (result?.date ?? .distantPast, result?.unsettled ?? [])
-            for write in executed.missing(at: key.path, key.identity, since: date, unsettled)
-            where write.write.route == window.store.key.route {
-                store.restored(write, in: window.id)
-            }
+    /// Returns the place of a result. Queries with the same key share it.
+    func place(_ key: KeptResultKey) -> KeptPlace {
+        state.withLock { state in
+            if let place = state.places[key]?.place { return place }
+            state.places = state.places.filter { $0.value.place != nil }
+            let place = KeptPlace(key)
+            state.places[key] = WeakPlace(place: place)
+            return place
         }
     }
 
-    private func read(
-        _ key: KeptResultKey, _ diagnostics: Diagnostics, _ read: @escaping KeptResult.PartReader
-    ) async -> KeptResult? {
-        let name = key.fileName + Self.suffix
-        do {
-            guard let bytes = try openDirectory()?.open(name)?.readAll(atMost: KeptResult.maximumLength) else {
+    /// Reads the beginning of a stored result.
+    /// - Returns: Nil if there is no database.
+    func read(_ place: KeptPlace, atMost count: Int) async throws -> StoredResult? {
+        let stored = try await database.read { database, outbox in
+            var stored = StoredResult()
+            stored.head = try ResultTables.head(place.key, in: database)
+            if let head = stored.head {
+                (stored.places, stored.records) = try ResultTables.rows(
+                    of: head.number, after: 0, atMost: count, in: database)
+            }
+            stored.executed = try JournalTables.executed(in: database, at: place.key.path)
+            if outbox == nil { stored.writes = try JournalTables.writes(in: database, at: place.key.path) }
+            return stored
+        }
+        if stored?.head != nil { state.withLock { _ = $0.shown.insert(place.key) } }
+        return stored
+    }
+
+    /// Reads the rows of a stored result that follow its beginning.
+    /// - Returns: Nil if the result has changed since.
+    func readRest(of stored: StoredResult, _ place: KeptPlace) async throws -> StoredResult? {
+        try await database.read { database, _ in
+            guard let head = stored.head, try ResultTables.head(place.key, in: database)?.version == head.version else {
                 return nil
             }
-            return try await KeptResult(bytes, of: key, reading: read)
-        } catch {
-            diagnostics.log(
-                .warning, .localStore,
-                "The kept result of service '\(key.path)' cannot be used and is ignored: \(error)",
-                [.path: .string(key.path)], error: error)
-            return nil
-        }
+            var rest = stored
+            (rest.places, rest.records) = try ResultTables.rows(
+                of: head.number, after: stored.places.last ?? 0, in: database)
+            return rest
+        } ?? nil
     }
 
-    /// - Returns: The writes that were executed last; nil in a store of another process, or if they cannot be read.
-    private func executedWrites(at path: String, _ diagnostics: Diagnostics) async -> ExecutedWrites? {
-        do { return try await outbox?.executed(at: path) } catch {
-            diagnostics.log(
-                .warning, .localStore, "The executed writes cannot be read and are not shown: \(error)",
-                [.path: .string(path)], error: error)
-            return nil
-        }
+    /// Notes that a result is in the database as it was read.
+    func didRead(_ rows: ResultRows, _ places: [Int], _ head: StoredHead, _ place: KeptPlace) {
+        place.saved.withLock { $0 = $0 ?? SavedResult(number: head.number, rows: rows, places: places) }
     }
 
-    /// - Returns: The writes that were executed last.
-    private func showWrites(_ key: KeptResultKey, in window: LiveWindow, _ diagnostics: Diagnostics)
-        -> ExecutedWrites?
-    {
-        do {
-            let contents = try Journal.peek(at: outboxFile, service: key.path)
-            var queue = OutboxQueue(limit: 1, retry: OutboxRetry())
-            queue.identityChanged(to: key.identity)
-            for stored in contents.writes {
-                // Whatever its outcome, another process deals with it.
-                queue.restore(stored, isKeyed: true)
-            }
-            let items = queue.writes(for: window.store)
-            window.withState { store, _ in store.replaceQueue(items) }
-            return contents.executed
-        } catch {
-            diagnostics.log(
-                .warning, .localStore,
-                "The queued writes of '\(outboxFile.path)' cannot be read and are not shown: \(error)", error: error)
-            return nil
-        }
-    }
-
-    private func openDirectory() throws -> SafeDirectory? {
-        if let directory { return directory }
-        directory = try store.isReadOnly ? SafeDirectory.open(path) : SafeDirectory.make(path)
-        return directory
-    }
+    /// A number that changes when another process has changed the database; nil if there is none.
+    func dataVersion() async throws -> Int64? { try await database.read { database, _ in try database.dataVersion } }
 
     // MARK: Writing
 
-    /// Records that a result has changed. It is written after a delay.
-    nonisolated func changed(_ window: LiveWindow, _ key: KeptResultKey) {
+    /// Records that a result has changed. It is stored after a delay.
+    func changed(_ window: LiveWindow, _ place: KeptPlace) {
         guard !store.isReadOnly else { return }
-        let (isRunning, wake) = waiting.withLock { waiting -> (Bool, AsyncStream<Void>.Continuation?) in
-            guard let wake = waiting.wake else { return (false, nil) }
-            defer { waiting.changes[key] = .window(window) }
-            return (true, waiting.changes.isEmpty ? wake : nil)
+        let (isRunning, wake) = state.withLock { state -> (Bool, AsyncStream<Void>.Continuation?) in
+            guard let wake = state.wake else { return (false, nil) }
+            defer { state.changes[place.key] = (place, .window(window)) }
+            return (true, state.changes.isEmpty ? wake : nil)
         }
         wake?.yield()
         guard !isRunning, let result = KeptResult(window) else { return }
-        let late = waiting.withLock { waiting -> AsyncStream<Void>.Continuation? in
+        let late = state.withLock { state -> AsyncStream<Void>.Continuation? in
             // Before the app runs, a few results are enough.
-            if waiting.changes.count < 64 || waiting.changes[key] != nil { waiting.changes[key] = .result(result) }
-            return waiting.wake
+            if state.changes.count < 64 || state.changes[place.key] != nil {
+                state.changes[place.key] = (place, .result(result, window.sender))
+            }
+            return state.wake
         }
         late?.yield()
     }
 
+    /// Stores changed results until the task is cancelled, and then the last ones.
+    func run(reportingTo diagnostics: Diagnostics) async {
+        let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { $0.wake = wake }
+        wake.yield()
+        for await _ in wakes {
+            await removeLeavers(diagnostics)
+            try? await clock.sleep(for: store.writeDelay)
+            await write(diagnostics)
+        }
+        state.withLock { $0.wake = nil }
+        await removeLeavers(diagnostics)
+        await write(diagnostics)
+    }
+
+    /// Stores the changed results.
+    func write(_ diagnostics: Diagnostics) async {
+        let (changes, shown) = state.withLock { state in
+            defer { (state.changes, state.shown) = ([:], []) }
+            return (state.changes, state.shown)
+        }
+        guard !changes.isEmpty || !shown.isEmpty else { return }
+        for (place, change) in changes.values {
+            do { try await save(change, place) } catch {
+                let isExpected = if case ResultTooLarge.size = error { true } else { false }
+                diagnostics.log(
+                    isExpected ? .notice : .warning, .localStore,
+                    "A result of service '\(place.key.path)' cannot be kept: \(error)",
+                    [.path: .string(place.key.path)], error: error)
+            }
+        }
+        do {
+            try await database.write { [maximumSize = store.maximumSize] database in
+                try ResultTables.show(shown, in: database)
+                try ResultTables.makeRoom(maximumSize, in: database)
+                try ResultTables.sweep(database)
+            }
+        } catch {
+            diagnostics.log(.warning, .localStore, "Old results cannot be removed: \(error)", error: error)
+        }
+    }
+
+    /// Stores a result: as the changes since the last time, if they are few.
+    private func save(_ change: Change, _ place: KeptPlace) async throws {
+        guard !place.isTooLarge.withLock({ $0 }) else { return }
+        // Taken and stored in one step, so that no write that is executed meanwhile counts as included.
+        let long = try await database.write { database -> LongResult? in
+            let executed = try ResultTables.lastExecuted(in: database)
+            guard let result = change.result else { return nil }
+            if let saved = place.saved.withLock({ $0 }), let changes = saved.changes(to: result.rows),
+                changes.removed.count + changes.inserted.count <= Self.batch,
+                try ResultTables.change(saved.number, by: changes, to: result, executed: executed, in: database)
+            {
+                let next = SavedResult(number: saved.number, rows: result.rows, places: changes.places)
+                place.saved.withLock { $0 = next }
+                return nil
+            }
+            let long = LongResult(
+                result: result, executed: executed, number: try ResultTables.nextNumber(in: database),
+                places: SavedResult.places(result.rows.count), removals: self.state.withLock { $0.removals })
+            guard result.rows.count <= Self.batch else { return long }
+            let size = try ResultTables.insert(zip(long.places, result.rows), into: long.number, in: database)
+            try self.end(long, size, change, place, in: database)
+            return nil
+        }
+        if let long { try await save(long, change, place) }
+    }
+
+    /// Stores a long result in several steps. It counts once all of its rows are stored.
+    private func save(_ long: LongResult, _ change: Change, _ place: KeptPlace) async throws {
+        var size = 0
+        for start in stride(from: 0, to: long.places.count, by: Self.batch) {
+            let range = start..<min(start + Self.batch, long.places.count)
+            let rows = zip(long.places[range], range.map { long.result.rows[$0] })
+            size += try await database.write { database in
+                guard self.state.withLock({ $0.removals }) == long.removals else { return 0 }
+                return try ResultTables.insert(rows, into: long.number, in: database)
+            }
+            guard size <= store.maximumSize else {
+                place.isTooLarge.withLock { $0 = true }
+                throw ResultTooLarge.size(store.maximumSize)
+            }
+        }
+        try await database.write { [size] database in try self.end(long, size, change, place, in: database) }
+    }
+
+    private func end(_ long: LongResult, _ size: Int, _ change: Change, _ place: KeptPlace, in database: Database)
+        throws
+    {
+        // The user may have left, or the rows may have been removed.
+        guard change.isCurrent, state.withLock({ $0.removals }) == long.removals else { return }
+        try ResultTables.setResult(
+            place.key, to: long.result, long.number, size: size, executed: long.executed, in: database)
+        place.saved.withLock {
+            $0 = SavedResult(number: long.number, rows: long.result.rows, places: long.places)
+        }
+    }
+
+    // MARK: Removing
+
     /// Records a sign-in or a log-out, so that the results of a user who has left are removed: while the app is running
     /// by its background work, otherwise by a task of this object's.
-    nonisolated func userChanged(to identity: Identity?, _ diagnostics: @escaping @Sendable () -> Diagnostics?) {
-        let change: (wake: AsyncStream<Void>.Continuation?, removal: Task<Void, Never>?)? = waiting.withLock {
-            waiting in
-            defer { waiting.user = identity }
-            guard let user = waiting.user, user != identity else { return nil }
-            waiting.leavers.insert(user)
-            return (waiting.wake, waiting.removal)
+    func userChanged(to identity: Identity?, _ diagnostics: @escaping @Sendable () -> Diagnostics?) {
+        let change: (wake: AsyncStream<Void>.Continuation?, removal: Task<Void, Never>?)? = state.withLock { state in
+            defer { state.user = identity }
+            guard let user = state.user, user != identity else { return nil }
+            state.leavers.insert(user)
+            return (state.wake, state.removal)
         }
         guard let (wake, earlier) = change else { return }
         if let wake {
@@ -165,106 +265,30 @@ actor KeptResults {
             if let diagnostics = diagnostics() { await self.removeLeavers(diagnostics) }
         }
         // The app reports one change at a time, so no other task has been stored meanwhile.
-        waiting.withLock { $0.removal = removal }
+        state.withLock { $0.removal = removal }
     }
 
     /// Waits for the removal of the results of users who have left while the app was not running.
-    nonisolated func removed() async { await waiting.withLock { $0.removal }?.value }
-
-    /// Writes changed results until the task is cancelled, and then the last ones.
-    nonisolated func run(reportingTo diagnostics: Diagnostics) async {
-        let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        waiting.withLock { $0.wake = wake }
-        wake.yield()
-        for await _ in wakes {
-            await removeLeavers(diagnostics)
-            try? await clock.sleep(for: store.writeDelay)
-            await write(diagnostics)
-        }
-        waiting.withLock { $0.wake = nil }
-        await removeLeavers(diagnostics)
-        await write(diagnostics)
-    }
-
-    /// Writes the changed results.
-    func write(_ diagnostics: Diagnostics) {
-        let changes = waiting.withLock { waiting in
-            defer { waiting.changes = [:] }
-            return waiting.changes
-        }
-        guard !changes.isEmpty else { return }
-        for (key, change) in changes {
-            do {
-                let current: KeptResult? =
-                    switch change {
-                    case .window(let window): KeptResult(window)
-                    case .result(let result): result
-                    }
-                guard let result = current else { continue }
-                let bytes = try result.bytes(of: key)
-                let name = key.fileName + Self.suffix
-                try openDirectory()?.replace(name, with: bytes, draft: "\(name).new")
-            } catch {
-                let isExpected = if case KeptResult.Failure.tooLarge = error { true } else { false }
-                diagnostics.log(
-                    isExpected ? .notice : .warning, .localStore,
-                    "A result of service '\(key.path)' cannot be kept: \(error)",
-                    [.path: .string(key.path)], error: error)
-            }
-        }
-        do { try makeRoom() } catch {
-            diagnostics.log(.warning, .localStore, "Old results cannot be removed: \(error)", error: error)
-        }
-    }
-
-    private func makeRoom() throws {
-        guard let directory = try openDirectory() else { return }
-        var files = try directory.files(withSuffix: Self.suffix)
-        var size = files.reduce(0) { $0 + $1.size }
-        guard size > store.maximumSize else { return }
-        files.sort { $0.lastChange < $1.lastChange }
-        for file in files where size > store.maximumSize {
-            try directory.remove(file.name)
-            size -= file.size
-        }
-    }
-
-    // MARK: Removing
-
-    /// Removes the files of earlier versions.
-    /// - Throws: An error that names a file that cannot be removed.
-    func removeOldFiles() throws {
-        guard !store.isReadOnly, let directory = try SafeDirectory.open(path) else { return }
-        for suffix in Self.oldSuffixes {
-            for file in try directory.files(withSuffix: suffix) { try directory.remove(file.name) }
-        }
-    }
+    func removed() async { await state.withLock { $0.removal }?.value }
 
     /// Removes the results of a user, those of executed writes included; of all users if it is nil.
-    /// - Throws: The first error, after everything that can be removed has been.
+    /// - Throws: ``FeathersError`` naming the file if it cannot be written.
     func remove(of identity: Identity?) async throws {
-        guard !store.isReadOnly else {
-            throw FeathersError.refused("The kept results cannot be removed: the local store is read-only")
+        state.withLock { state in
+            state.changes = state.changes.filter { identity != nil && $0.key.identity != identity }
+            state.removals += 1
         }
-        waiting.withLock { $0.changes = $0.changes.filter { identity != nil && $0.key.identity != identity } }
-        let prefix = identity.map(KeptResultKey.prefix) ?? ""
-        var failure: (any Error)?
-        do {
-            let directory = try openDirectory()
-            for file in try directory?.files(withSuffix: Self.suffix) ?? [] where file.name.hasPrefix(prefix) {
-                do { try directory?.remove(file.name) } catch { failure = failure ?? error }
-            }
-        } catch {
-            failure = error
+        try await database.write { database in
+            try ResultTables.removeAll(of: identity, in: database)
+            try ResultTables.sweep(database)
         }
-        do { try await outbox?.removeResults(of: identity) } catch { failure = failure ?? error }
-        if let failure { throw failure }
+        try await database.removeExecuted(of: identity)
     }
 
     private func removeLeavers(_ diagnostics: Diagnostics) async {
-        let leavers = waiting.withLock { waiting in
-            defer { waiting.leavers = [] }
-            return waiting.leavers
+        let leavers = state.withLock { state in
+            defer { state.leavers = [] }
+            return state.leavers
         }
         for identity in leavers {
             do {
@@ -274,6 +298,44 @@ actor KeptResults {
                     .error, .localStore, "The results of a user who logged out cannot be removed: \(error)",
                     error: error)
             }
+        }
+    }
+
+    // MARK: Contents
+
+    /// Returns what is stored.
+    func contents() async throws -> LocalContents {
+        try await database.read { database, _ in try LocalContents(in: database) } ?? LocalContents()
+    }
+}
+
+/// What was read of a result, and the writes that complete it.
+struct StoredResult: Sendable {
+    var head: StoredHead?
+    var places: [Int] = []
+    /// The records, as JSON.
+    var records: [[UInt8]] = []
+    /// The writes that were executed last.
+    var executed = ExecutedWrites()
+    /// The pending writes; nil if an outbox of this process has them.
+    var writes: [StoredWrite]?
+}
+
+/// A result that is stored as new rows.
+private struct LongResult: Sendable {
+    let result: KeptResult
+    let executed: Int
+    let number: Int
+    let places: [Int]
+    let removals: Int
+}
+
+private enum ResultTooLarge: Error, CustomStringConvertible {
+    case size(Int)
+
+    var description: String {
+        switch self {
+        case .size(let size): "it is larger than the store's limit of \(size) bytes"
         }
     }
 }

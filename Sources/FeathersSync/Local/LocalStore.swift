@@ -2,21 +2,26 @@ public import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// A store on this device for queued writes and the last results of live queries.
+/// A store on this device for queued writes and the last results of live queries: a SQLite database in a directory.
 ///
 /// ```swift
 /// try await app.use(localStore: .directory(folder))
 /// ```
 ///
-/// Everything is kept separately for each user. The files are unencrypted and readable only by their owner.
+/// Everything is kept separately for each user. The files are unencrypted and readable only by their owner. On iOS, they
+/// have a ``protection`` and are left out of backups, because a write that is restored would be sent a second time.
 public struct LocalStore: Sendable {
     let folder: URL
     let isReadOnly: Bool
     /// Whether a user's results are removed when that user logs out. Queued writes stay, and are sent after the next
     /// sign-in.
     public var removesResultsAtLogOut = false
-    /// The size in bytes above which the results that were written first are removed.
+    /// The size in bytes above which the results that were least recently shown are removed. Queued writes never are.
     public var maximumSize = 128 * 1024 * 1024
+    /// When the system lets the app read the files of the store. Has an effect on iOS, tvOS, watchOS and visionOS.
+    ///
+    /// A background task may run before the device is unlocked. It cannot open a store that is then out of reach.
+    public var protection = Protection.untilFirstUnlock
     /// How long changes of a result are collected before it is written.
     public var writeDelay: Duration = .milliseconds(500)
     /// How long a live query waits for the server before it shows what is known, even if that is nothing.
@@ -28,13 +33,46 @@ public struct LocalStore: Sendable {
 
     /// A store that another process writes, for extensions and widgets.
     ///
-    /// Live queries open with the results and the queued writes that the directory contains at that moment. Nothing is
+    /// Live queries open with the results and the queued writes that the directory contains, and follow them. Nothing is
     /// written, so the app has no outbox.
     public static func readOnly(_ folder: URL) -> LocalStore { LocalStore(folder: folder, isReadOnly: true) }
 
     private init(folder: URL, isReadOnly: Bool) { (self.folder, self.isReadOnly) = (folder, isReadOnly) }
 
-    fileprivate var outboxFile: URL { folder.appending(path: "writes.outbox", directoryHint: .notDirectory) }
+    fileprivate var file: URL { folder.appending(path: "local.sqlite", directoryHint: .notDirectory) }
+}
+
+extension LocalStore {
+    /// When files can be read.
+    public enum Protection: Sendable, Hashable {
+        /// Always.
+        case none
+        /// Once the device has been unlocked after it was started. The default of the system.
+        case untilFirstUnlock
+        /// While the device is unlocked, and as long as they stay open.
+        case unlessOpen
+        /// While the device is unlocked.
+        case complete
+    }
+
+    /// Gives the directory the protection of the store, which its files inherit, and leaves it out of backups.
+    fileprivate func protect() throws {
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            let type: FileProtectionType =
+                switch protection {
+                case .none: .none
+                case .untilFirstUnlock: .completeUntilFirstUserAuthentication
+                case .unlessOpen: .completeUnlessOpen
+                case .complete: .complete
+                }
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: folder.path)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            var folder = folder
+            try folder.setResourceValues(values)
+        #endif
+    }
 }
 
 extension FeathersApp {
@@ -49,48 +87,49 @@ extension FeathersApp {
     /// - Throws: ``FeathersError/Code/conflict`` if the app already has a store or an outbox, and a ``FeathersError``
     ///   naming the file if another app or process writes to the same directory, or if it cannot be used.
     public func use(localStore store: LocalStore, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
-        guard localStore == nil else {
+        guard keptResults == nil else {
             throw FeathersError(.conflict, "The app already has a local store", execution: .neverSent)
         }
         guard store.folder.isFileURL else {
             throw FeathersError(
                 .badRequest, "A local store needs the URL of a directory, not '\(store.folder)'", execution: .neverSent)
         }
-        let outbox: Outbox? =
-            store.isReadOnly
-            ? nil
-            : try await Outbox(file: store.outboxFile) { options in
-                configure(&options)
-                options.storesResults = true
-            }
-        let results = KeptResults(store, outboxFile: store.outboxFile, outbox)
-        if let outbox {
-            do {
-                try await results.removeOldFiles()
-                try use(outbox: outbox)
-            } catch {
-                await outbox.close()
-                throw error
-            }
-            if store.removesResultsAtLogOut {
-                let app = weakReference
-                observeIdentity { identity in results.userChanged(to: identity) { app.app?.diagnostics } }
-            }
-            use(backgroundWork: { app in await results.run(reportingTo: app.diagnostics) })
+        guard !store.isReadOnly else {
+            self[InstalledLocalStore.self] = KeptResults(store, .reader(DatabaseReader(store.file)))
+            return
         }
+        try store.protect()
+        let outbox = try await Outbox(file: store.file) { options in
+            configure(&options)
+            options.storesResults = true
+        }
+        let results = KeptResults(store, .outbox(outbox))
+        do { try use(outbox: outbox) } catch {
+            await outbox.close()
+            throw error
+        }
+        if store.removesResultsAtLogOut {
+            let app = weakReference
+            observeIdentity { identity in results.userChanged(to: identity) { app.app?.diagnostics } }
+        }
+        use(backgroundWork: { app in await results.run(reportingTo: app.diagnostics) })
         self[InstalledLocalStore.self] = results
     }
+
+    /// What the app's local store contains; nil if there is none.
+    /// - Throws: ``FeathersError`` naming the file if it cannot be read.
+    public func localContents() async throws -> LocalContents? { try await keptResults?.contents() }
 
     /// Removes the kept results of a user from this device, with the results of executed writes, or those of all users
     /// if `identity` is nil. Queued writes stay.
     /// - Throws: an error that names the file if one cannot be removed, or ``FeathersError/Code/badRequest`` if the
     ///   store is read-only.
     public func removeKeptResults(of identity: Identity? = nil) async throws {
-        try await localStore?.remove(of: identity)
+        try await keptResults?.remove(of: identity)
     }
 
     /// The app's kept results, if any.
-    var localStore: KeptResults? { self[InstalledLocalStore.self] }
+    var keptResults: KeptResults? { self[InstalledLocalStore.self] }
 
     private enum InstalledLocalStore: AppSetting { typealias Value = KeptResults }
 }

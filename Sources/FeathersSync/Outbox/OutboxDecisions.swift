@@ -125,21 +125,7 @@ extension Outbox {
             let size = try? result.value.serialized().count,
             size <= ExecutedWrites.maximumSize
         else { return nil }
-        return ExecutedResult(result: result.value, identity: sender.identity, date: .current)
-    }
-
-    /// Returns the writes of a service that were executed last, without those that are still shown as queued.
-    func executed(at path: String) async throws -> ExecutedWrites {
-        var executed = try await journal.executed(at: path)
-        let queued = withState { [executed] state in executed.writes.map { state.queue.items[$0.write.id] != nil } }
-        executed.writes = zip(executed.writes, queued).filter { !$1 }.map(\.0)
-        return executed
-    }
-
-    /// Removes the stored results that were sent to a user; those of all users if it is nil.
-    /// - Throws: ``FeathersError`` naming the file if it cannot be written.
-    func removeResults(of identity: Identity?) async throws {
-        try await journal.removeResults(of: identity)
+        return ExecutedResult(result: result.value, identity: sender.identity)
     }
 
     /// Returns the data to send instead. A record to be created keeps its assigned id, because later writes may refer

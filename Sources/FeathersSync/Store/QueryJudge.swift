@@ -81,9 +81,9 @@ struct QueryJudge: Sendable {
 
     /// Returns the row of a record from disk.
     /// - Parameter index: The index of the record in the result.
-    /// - Throws: ``KeptResult/Failure/damaged`` if the record has no id.
+    /// - Throws: ``DamagedResult`` if the record has no id.
     func keptRow(_ record: JSONValue, at index: Int) throws -> ResultRow {
-        guard let key = key(of: record) else { throw KeptResult.Failure.damaged }
+        guard let key = key(of: record) else { throw DamagedResult() }
         let sortValue = sorter?.firstValue { record[$0] }
         return ResultRow(key: key, record: record, sortValue: sortValue, place: (index + 1) * Window.placeStep)
     }

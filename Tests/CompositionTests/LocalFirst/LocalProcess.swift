@@ -171,7 +171,7 @@ final class LocalProcess {
     func wakeFetches() { clock.wakeAll() }
 
     /// Writes the results that have changed.
-    func keep() async { await app.localStore?.write(app.diagnostics) }
+    func keep() async { await app.keptResults?.write(app.diagnostics) }
 
     /// Kills the process: what it does from now on reaches neither the server nor the disk.
     /// - Returns: The disk as it was.

@@ -40,7 +40,7 @@ struct KeptHeaderTests {
     func credentials(_ name: String) async throws {
         let scene = try LocalScene("one")
         try await scene.visit(as: "alice", headers: [name: "Bearer \(secret)"])
-        #expect(scene.resultFiles.count == 1)
+        #expect(try await scene.results().count == 1)
         #expect(try files(of: scene, with: secret) == [])
         #expect(try await offline(scene, as: "alice", [name: "Bearer renewed"]) == ["one", "queued"])
         #expect(try await offline(scene, as: "bob", [name: "Bearer \(secret)"]) == ["queued"])
@@ -61,24 +61,5 @@ struct KeptHeaderTests {
         #expect(try files(of: scene, with: secret) == [])
         #expect(try await offline(scene, as: "alice", ["x-api-key": secret]) == ["one", "queued"])
         #expect(try await offline(scene, as: "alice", ["X-Api-Key": "another"]) == ["queued"])
-    }
-
-    @Test(
-        "of files that earlier versions wrote are removed when the store is opened",
-        arguments: [".result", ".result.new"])
-    func oldFiles(_ suffix: String) async throws {
-        let scene = try LocalScene("one")
-        let folder = scene.place.appending(path: "results", directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let text = #"FKEPT40000{"path":"notes","text":"{\"headers\":{\"Authorization\":\"Bearer \#(secret)\"}}"}"#
-        let file = folder.appending(path: "none-0123\(suffix)")
-        #expect(
-            FileManager.default.createFile(
-                atPath: file.path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600]))
-        #expect(try files(of: scene, with: secret).count == 1)
-        let app = try await scene.app()
-        #expect(try files(of: scene, with: secret) == [])
-        await app.outbox?.close()
     }
 }

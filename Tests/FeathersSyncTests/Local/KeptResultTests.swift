@@ -1,48 +1,193 @@
 import FeathersCore
 import FeathersSupport
+import FeathersTesting
 import Foundation
 import Testing
 
 @testable import FeathersSync
 
-@Suite("Kept results on disk")
+@Suite("Kept results in the database", .timeLimit(.minutes(10)))
 struct KeptResultTests {
-    private static let key = KeptResultKey(identity: Identity("alice"), path: "notes", text: "{}")
+    private typealias Note = LocalScene.Note
 
-    private static func result(_ count: Int64) throws -> KeptResult {
-        let judge = try QueryJudge(.sorted(by: "id"), id: "id")
-        let rows = try (0..<count).map { number in
-            try judge.keptRow(["id": .integer(number), "text": "text \(number)"], at: Int(number))
+    /// A server with many records, and an app that keeps them.
+    private struct Scene: Sendable {
+        let local: LocalScene
+        let app: FeathersApp
+
+        init(_ count: Int, _ configure: (inout LocalStore) -> Void = { _ in }) async throws {
+            local = try LocalScene()
+            for number in 0..<count { _ = try await local.server.create(["text": .string("text \(number)")], Params()) }
+            var store = LocalStore.directory(local.place)
+            configure(&store)
+            app = try await local.app({ [store] _ in store })
         }
-        return KeptResult(
-            rows: ResultRows(rows), total: Int(count), limit: nil, isComplete: true, isSorted: true, date: .current,
-            unsettled: [])
+
+        /// Runs the app until a query has shown the server's result, then changes records, each time until it is shown.
+        func show(_ query: Query<LocalScene.Note> = .sorted(by: "id"), changing ids: [Int] = []) async throws {
+            let notes = local.notes(app)
+            var live = notes.live(query).snapshots.makeAsyncIterator()
+            while try await live.next()?.source != .server {}
+            await app.keptResults?.write(app.diagnostics)
+            for id in ids {
+                _ = try await notes.patch(id, with: ["text": "changed"])
+                while try await live.next()?.first(where: { $0.record.id == id })?.record.text != "changed" {}
+                await app.keptResults?.write(app.diagnostics)
+            }
+        }
+
+        /// What a process shows first that reads the files.
+        func stored(_ count: Int, in place: URL? = nil) async throws -> [Note]? {
+            local.isOnline.withLock { $0 = false }
+            defer { local.isOnline.withLock { $0 = true } }
+            let place = place ?? local.place
+            let reader = try await local.app({ _ in .readOnly(place) })
+            var live = local.notes(reader).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+            var notes: [Note]?
+            repeat {
+                guard let snapshot = try await live.next() else { return nil }
+                guard case .stored(let date) = snapshot.source, date != .distantPast else { return nil }
+                notes = snapshot.map(\.record)
+            } while (notes?.count ?? 0) < count
+            return notes
+        }
     }
 
-    /// The file of a result, in parts of eight records.
-    private static func bytes(_ count: Int64 = 20) throws -> [UInt8] {
-        try result(count).bytes(of: key, recordsPerPart: 8)
+    @Test("are found as they were shown last, however long they are", arguments: [1, 199, 200, 201, 1000, 2500])
+    func lengths(_ count: Int) async throws {
+        let scene = try await Scene(count)
+        try await scene.show(changing: Set([1, count / 2 + 1, count]).sorted())
+        let expected = try await scene.local.server.find(Params(query: .sorted(by: "id")))
+        #expect(try await scene.stored(count)?.map(\.text) == expected.array?.map { $0["text"]?.string })
+        await scene.app.outbox?.close()
     }
 
-    @Test("are read whole or not at all, wherever they are cut off and whichever byte has changed")
-    func damaged() async throws {
-        let whole = try Self.bytes()
-        for length in whole.indices {
-            await #expect(throws: (any Error).self) { try await KeptResult(Array(whole[..<length]), of: Self.key) }
+    @Test("are whole after each statement, as they were before or after a change")
+    func killed() async throws {
+        let scene = try await Scene(3)
+        try await scene.show()
+        let outbox = try #require(scene.app.outbox)
+        let (copies, place) = (Locked<[OutboxFolder]>([]), scene.local.place)
+        try await outbox.journal.read { database in
+            database.onStatement = {
+                guard let copy = try? OutboxFolder() else { return }
+                for name in ["local.sqlite", "local.sqlite-wal"] {
+                    let bytes = try? Data(contentsOf: place.appending(path: name))
+                    let file = copy.url.appending(path: name)
+                    _ = FileManager.default.createFile(
+                        atPath: file.path, contents: bytes ?? Data(), attributes: [.posixPermissions: 0o600])
+                }
+                copies.withLock { $0.append(copy) }
+            }
         }
-        for index in whole.indices {
-            var bytes = whole
-            bytes[index] ^= 0x10
-            await #expect(throws: (any Error).self, "byte \(index)") { try await KeptResult(bytes, of: Self.key) }
+        try await scene.show(changing: [1, 2])
+        try await outbox.journal.read { $0.onStatement = nil }
+        await outbox.close()
+        let found = copies.withLock { $0 }
+        #expect(found.count > 20)
+        var states: [[String]] = []
+        for copy in found {
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: copy.url.path)
+            let texts = try #require(try await scene.stored(3, in: copy.url)).map(\.text)
+            if states.last != texts { states.append(texts) }
         }
-        await #expect(throws: (any Error).self) { try await KeptResult(whole + [0], of: Self.key) }
+        #expect(
+            states == [
+                ["text 0", "text 1", "text 2"], ["changed", "text 1", "text 2"], ["changed", "changed", "text 2"],
+            ])
     }
 
-    @Test("have their records in order, in however many parts", arguments: [0, 1, 7, 8, 9, 16, 100])
-    func parts(_ count: Int64) async throws {
-        let result = try await KeptResult(Self.bytes(count), of: Self.key)
-        #expect(result.rows.map { $0.record["id"]?.integer } == (0..<count).map(\.self))
-        #expect(result.total == Int(count) && result.isComplete)
+    @Test("of the queries that were shown least recently make room, and no write does")
+    func room() async throws {
+        let scene = try await Scene(100) { $0.maximumSize = 3_000 }
+        let write = try await scene.local.notes(scene.app).outbox.create(
+            Note(text: String(repeating: "x", count: 5_000)))
+        for limit in [20, 30, 40] { try await scene.show(.sorted(by: "id").limit(limit)) }
+        var contents = try #require(try await scene.app.localContents())
+        #expect(contents.results.map(\.count) == [60, 45])
+        #expect(contents.results.allSatisfy { $0.path == "notes" && $0.size > 500 && $0.date <= $0.shown })
+        #expect(contents.writes.map(\.id) == [write.id] && contents.writes[0].size > 5_000)
+        #expect(contents.size > 5_000)
+        // Showing it again makes the other one the older.
+        try await scene.show(.sorted(by: "id").limit(30))
+        try await scene.show(.sorted(by: "id").limit(20))
+        contents = try #require(try await scene.app.localContents())
+        #expect(contents.results.map(\.count) == [30, 45])
+        await scene.app.outbox?.close()
+    }
+
+    @Test("that alone are larger than all may be are not kept, which is reported once", arguments: [10, 2500])
+    func tooLarge(_ count: Int) async throws {
+        let scene = try await Scene(count) { $0.maximumSize = 200 }
+        try await scene.show(changing: [1])
+        #expect(try await scene.local.results().isEmpty)
+        let rows = try await scene.app.outbox?.journal.read { try $0.integer("SELECT count(*) FROM rows") }
+        #expect(rows == 0)
+        await scene.app.outbox?.close()
+    }
+
+    @Test("are not made of queries that store nothing, which show no stored ones")
+    func storesNothing() async throws {
+        let scene = try await Scene(2)
+        let notes = scene.local.notes(scene.app)
+        var live = notes.live(.sorted(by: "id"), stores: false).snapshots.makeAsyncIterator()
+        while try await live.next()?.source != .server {}
+        await scene.app.keptResults?.write(scene.app.diagnostics)
+        #expect(try await scene.local.results().isEmpty)
+        try await scene.show()
+        scene.local.isOnline.withLock { $0 = false }
+        try await notes.outbox.create(Note(text: "queued"))
+        var other = notes.live(.sorted(by: "id"), stores: false).snapshots.makeAsyncIterator()
+        #expect(try await other.next()?.map(\.record.text) == ["queued"])
+        await scene.app.outbox?.close()
+    }
+
+    @Test("that two queries share are stored once, as changes to what is there")
+    func shared() async throws {
+        let scene = try await Scene(5)
+        try await scene.show()
+        try await scene.show(changing: [3])
+        #expect(try await scene.local.results().map(\.count) == [5])
+        let rows = try await scene.app.outbox?.journal.read { database in
+            try (database.integer("SELECT count(*) FROM rows"), database.integer("SELECT number FROM results"))
+        }
+        #expect(rows?.0 == 5 && rows?.1 == 1)
+        #expect(try await scene.stored(5)?[2].text == "changed")
+        await scene.app.outbox?.close()
+    }
+
+    @Test("are followed by a process that only reads, with the queued writes")
+    func followed() async throws {
+        let scene = try await Scene(2)
+        try await scene.show()
+        scene.local.isOnline.withLock { $0 = false }
+        let clock = ManualClock()
+        let reader = try await scene.local.app { folder in
+            var store = LocalStore.readOnly(folder)
+            store.clock = clock
+            return store
+        }
+        var live = scene.local.notes(reader).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        #expect(try await live.next()?.map(\.record.text) == ["text 0", "text 1"])
+        try await scene.local.notes(scene.app).outbox.create(Note(text: "queued"))
+        func follow() async throws {
+            try await clock.waitForSleepers(2)
+            clock.advance(by: .milliseconds(500))
+        }
+        async let first: Void = follow()
+        #expect(try await live.next()?.map(\.record.text) == ["text 0", "text 1", "queued"])
+        try await first
+        let outbox = try #require(scene.app.outbox)
+        for write in outbox.state.entries { try await outbox.decide(.discard, for: write.id) }
+        scene.local.isOnline.withLock { $0 = true }
+        try await scene.show(changing: [1])
+        scene.local.isOnline.withLock { $0 = false }
+        async let second: Void = follow()
+        var texts: [String]?
+        repeat { texts = try await live.next()?.map(\.record.text) } while texts?.first == "text 0"
+        #expect(texts == ["changed", "text 1"])
+        try await second
+        await outbox.close()
     }
 
     @Test("have records in any form that JSON has")
@@ -60,69 +205,36 @@ struct KeptResultTests {
             ["id": try JSONValue(parsing: "12345678901234567890123"), "text": "a"],
         ]
         for record in forms {
-            let part = try JSONValue.array([.object(record)]).serialized()
-            let row = try #require(try source.keptRows(of: KeptResult.Part(part), judge).first)
+            let text = try JSONValue.object(record).serialized()
+            let row = try #require(try source.keptRows(of: [text], from: 0, judge).first)
             #expect(row.key == record["id"]?.description && row.sortValue == record["author"]?["name"])
             #expect(row.record == .object(record))
         }
-        #expect(throws: KeptResult.Failure.damaged) {
-            try source.keptRows(of: KeptResult.Part(Array("[{}]".utf8)), judge)
-        }
+        #expect(throws: DamagedResult.self) { try source.keptRows(of: [Array("{}".utf8)], from: 0, judge) }
     }
 
-    @Test("are not written if the file would be larger than can be read", arguments: [0, 1, 20])
-    func size(_ count: Int64) throws {
-        let result = try Self.result(count)
-        let whole = try result.bytes(of: Self.key)
-        for limit in whole.indices {
-            #expect(throws: KeptResult.Failure.tooLarge) { try result.bytes(of: Self.key, atMost: limit) }
-        }
-        #expect(try result.bytes(of: Self.key, atMost: whole.count) == whole)
+    @Test("name the executed writes that they lack, however long ago those were executed")
+    func unsettled() throws {
+        var store = Store(id: "id")
+        // Shaped for its query, so that it does not take responses.
+        let window = store.open(Window(try QueryJudge(Query<JSONValue>().selecting("text"), id: "id")))
+        let begun = store.beginFetch(window)
+        try store.fetched(window, try #require(begun).fetch.time, Page(data: []))
+        let id = UUID()
+        let write = OutboxWrite(
+            id: id, key: id, path: "records", method: .patch, recordID: 2, data: ["text": "b"], query: Query(),
+            route: [:], date: Date(), identity: nil, lane: "2")
+        let result: JSONValue = ["id": 2, "text": "b"]
+        store.apply(.queued(write, number: 1))
+        store.apply(.sending(id, isRepeated: false))
+        store.apply(.executed(id, ServerResult(value: result, sender: RequestSender(nil))))
+        let taken = KeptResult(try #require(store.windows[window]), store.unsettled, at: .current)
+        #expect(taken.rows.isEmpty)
+        let old = ExecutedWrite(number: 3, write: write, result: ExecutedResult(result: result, identity: nil))
+        let executed = ExecutedWrites(writes: [old])
+        #expect(executed.missing(nil, after: 5, taken.unsettled).map(\.write.id) == [id])
+        #expect(executed.missing(nil, after: 2, []).map(\.write.id) == [id])
+        #expect(executed.missing(nil, after: 3, []).isEmpty)
+        #expect(executed.missing(Identity("bob"), after: 0, taken.unsettled).isEmpty)
     }
-
-    @Test("are damaged if a part has another number of records than the head says", arguments: [-1, 7, 9, Int64.max])
-    func counts(_ count: Int64) async throws {
-        let whole = try Self.bytes()
-        let headEnd = try #require(whole.dropFirst(10).firstIndex(of: UInt8(ascii: "\n")))
-        var head = try JSONValue(parsing: whole[10...headEnd])
-        guard case .array(var parts)? = head["parts"], case .array(var numbers)? = parts.first else {
-            throw KeptResult.Failure.damaged
-        }
-        #expect(numbers[2] == 8)
-        numbers[2] = .integer(count)
-        parts[0] = .array(numbers)
-        head = head.setting("parts", to: .array(parts))
-        let text = try head.serialized() + [UInt8(ascii: "\n")]
-        let checksum = XXH64.checksum(of: text[...])
-        let bytes =
-            whole[..<6] + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: checksum >> $0) } + text
-            + whole[(headEnd + 1)...]
-        await #expect(throws: KeptResult.Failure.damaged) { try await KeptResult(Array(bytes), of: Self.key) }
-    }
-
-    @Test("are those of one user and query")
-    func others() async throws {
-        let whole = try Self.bytes()
-        for other in [
-            KeptResultKey(identity: Identity("bob"), path: "notes", text: "{}"),
-            KeptResultKey(identity: nil, path: "notes", text: "{}"),
-            KeptResultKey(identity: Identity("alice"), path: "other", text: "{}"),
-        ] {
-            await #expect(throws: KeptResult.Failure.otherQuery) { try await KeptResult(whole, of: other) }
-        }
-    }
-}
-
-extension KeptResult {
-    /// Reads a file as a query without a model does.
-    init(_ bytes: [UInt8], of key: KeptResultKey) async throws {
-        let judge = try QueryJudge(.sorted(by: "id"), id: "id")
-        let source = FeathersApp().service(key.path).live().source
-        try await self.init(bytes, of: key) { try source.keptRows(of: $0, judge) }
-    }
-}
-
-extension KeptResult.Part {
-    /// The first record of a result.
-    init(_ text: [UInt8]) { self.init(text: text[...], indices: 0..<1) }
 }

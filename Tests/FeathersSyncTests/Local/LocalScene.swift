@@ -64,10 +64,10 @@ struct LocalScene: Sendable {
         await app.outbox?.close()
     }
 
-    var resultFiles: [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: place.appending(path: "results").path))?.filter {
-            $0.hasSuffix(".kept")
-        }
-            ?? []
+    var database: URL { place.appending(path: "local.sqlite") }
+
+    /// The results on disk.
+    func results() async throws -> [LocalContents.Result] {
+        try await DatabaseReader(database).read { try LocalContents(in: $0) }?.results ?? []
     }
 }

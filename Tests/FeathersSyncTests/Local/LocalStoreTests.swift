@@ -200,15 +200,16 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("ignores and reports a damaged result")
-    func damaged() async throws {
+    @Test(
+        "ignores and reports a damaged result",
+        arguments: ["DELETE FROM rows", "UPDATE rows SET record = '{'", "UPDATE rows SET record = '{}'"])
+    func damaged(_ statement: String) async throws {
         let scene = try LocalScene("one")
         try await scene.visit()
-        let file = scene.place.appending(path: "results").appending(path: try #require(scene.resultFiles.first))
-        var bytes = try Data(contentsOf: file)
-        bytes[bytes.count / 2] ^= 1
-        try bytes.write(to: file)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let directory = try #require(try SafeDirectory.open(scene.place.path))
+        let database = try Database.open("local.sqlite", in: directory, JournalTables.schema)
+        try database.execute(statement)
+        database.close()
         let app = try await scene.app()
         var live = scene.notes(app).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
         let first = try #require(await live.next())
@@ -334,10 +335,10 @@ struct LocalStoreTests {
             return store
         }
         try await scene.visit(as: "alice", store)
-        #expect(scene.resultFiles.count == 1)
+        #expect(try await scene.results().count == 1)
         let app = try await scene.app(store, as: "alice")
         try await withFeathersApp(app) { app in app.setIdentity(nil) }
-        #expect(scene.resultFiles.count == (removes ? 0 : 1))
+        #expect(try await scene.results().count == (removes ? 0 : 1))
         await app.outbox?.close()
     }
 
@@ -352,7 +353,7 @@ struct LocalStoreTests {
         }
         // A later one does not displace it.
         let other = OutboxWrite.sample(1)
-        let later = ExecutedResult(result: .null, identity: nil, date: .distantFuture)
+        let later = ExecutedResult(result: .null, identity: nil)
         try await app.outbox?.journal.append(.added(other))
         try await app.outbox?.journal.append(.ended(other.id, executed: later))
         await app.outbox?.close()
@@ -374,7 +375,7 @@ struct LocalStoreTests {
         }
         try await app.removeKeptResults(of: Identity("bob"))
         func isStored() throws -> Bool {
-            try ["writes.outbox", "writes.outbox-wal"].contains { name in
+            try ["local.sqlite", "local.sqlite-wal"].contains { name in
                 try Data(contentsOf: scene.place.appending(path: name)).range(of: Data("a secret".utf8)) != nil
             }
         }
@@ -396,12 +397,12 @@ struct LocalStoreTests {
         for user in ["alice", "bob"] { try await scene.visit(as: user, store) }
         let app = try await scene.app(store, as: "alice")
         app.setIdentity(nil)
-        await app.localStore?.removed()
-        #expect(scene.resultFiles.count == 1)
+        await app.keptResults?.removed()
+        #expect(try await scene.results().count == 1)
         app.setIdentity(Identity("bob"))
         app.setIdentity(Identity("alice"))
-        await app.localStore?.removed()
-        #expect(scene.resultFiles.isEmpty)
+        await app.keptResults?.removed()
+        #expect(try await scene.results().isEmpty)
         await app.outbox?.close()
     }
 
@@ -410,15 +411,15 @@ struct LocalStoreTests {
         let scene = try LocalScene("one")
         try await scene.visit(as: "alice")
         try await scene.visit(as: "bob")
-        #expect(scene.resultFiles.count == 2)
+        #expect(try await scene.results().count == 2)
         let app = try await scene.app()
         await #expect { try await scene.app(LocalStore.readOnly).removeKeptResults() } throws: {
             FeathersError.Code.badRequest ~= $0
         }
         try await app.removeKeptResults(of: Identity("alice"))
-        #expect(scene.resultFiles.count == 1)
+        #expect(try await scene.results().count == 1)
         try await app.removeKeptResults()
-        #expect(scene.resultFiles.isEmpty)
+        #expect(try await scene.results().isEmpty)
         await app.outbox?.close()
     }
 }

@@ -25,21 +25,22 @@ extension ServerResult {
     }
 }
 
-/// The server's result of a write as it is stored: to whom it was sent, and when it arrived.
+/// The server's result of a write as it is stored, and to whom it was sent.
 struct ExecutedResult: Sendable {
     let result: JSONValue
     let identity: Identity?
-    let date: Date
 }
 
 /// A write that the server has executed.
 struct ExecutedWrite: Sendable {
+    /// The position in the order of all executed writes.
+    let number: Int
     let write: OutboxWrite
     let result: ExecutedResult
 }
 
-/// The writes that were executed last. They complete kept results that are older: those that had not reached the disk
-/// when the process ended, and those of queries that were not open when the writes were executed.
+/// The writes of a service that were executed last. They complete kept results that are older: those that had not reached
+/// the disk when the process ended, and those of queries that were not open when the writes were executed.
 struct ExecutedWrites: Sendable {
     /// How many of them are stored.
     static let limit = (writes: 1024, bytes: 4 * 1024 * 1024)
@@ -49,15 +50,13 @@ struct ExecutedWrites: Sendable {
     /// The writes, the oldest first.
     var writes: [ExecutedWrite] = []
 
-    /// Returns the executed writes that a user's result of a service may lack.
+    /// Returns the executed writes that a user's result of the service may lack.
     /// - Parameters:
-    ///   - date: When the result was taken.
+    ///   - last: The number of the last one that was stored when the result was taken.
     ///   - unsettled: The writes that were queued or unsettled then.
-    func missing(at path: String, _ identity: Identity?, since date: Date, _ unsettled: Set<UUID>) -> [ExecutedWrite] {
+    func missing(_ identity: Identity?, after last: Int, _ unsettled: Set<UUID>) -> [ExecutedWrite] {
         writes.filter { each in
-            guard each.write.path == path, each.result.identity == identity else { return false }
-            // A write has its date before it is stored, and queries without queued writes do not know it.
-            return unsettled.contains(each.write.id) || each.result.date > date.addingTimeInterval(-1)
+            each.result.identity == identity && (each.number > last || unsettled.contains(each.write.id))
         }
     }
 }

@@ -133,22 +133,19 @@ final class Journal {
         }
     }
 
-    /// Returns the writes of a service that were executed last.
-    func executed(at path: String) throws -> ExecutedWrites {
-        do { return try JournalTables.executed(in: database, at: path) } catch {
-            throw Self.failure(self.path, "cannot be read", error)
+    /// Reads the database in one step.
+    /// - Throws: ``FeathersError`` naming the file if it cannot be read, or the closure's error.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do { return try database.snapshot { try body(database) } } catch let error as DatabaseFailure {
+            throw Self.failure(path, "cannot be read", error)
         }
     }
 
-    /// Returns the pending and the executed writes of a service in a database that another process may be writing.
-    /// Changes nothing.
-    static func peek(at file: URL, service path: String) throws -> (writes: [StoredWrite], executed: ExecutedWrites) {
-        guard let directory = try SafeDirectory.open(file.deletingLastPathComponent().path),
-            let database = try Database.openForReading(file.lastPathComponent, in: directory, JournalTables.schema)
-        else { return ([], ExecutedWrites()) }
-        // A write that ends in between must be in one of the two.
-        return try database.snapshot {
-            (try JournalTables.writes(in: database, at: path), try JournalTables.executed(in: database, at: path))
+    /// Changes other tables than the writes', as a whole or not at all.
+    /// - Throws: ``FeathersError`` naming the file if it cannot be written, or the closure's error.
+    func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do { return try database.transaction { try body(database) } } catch let error as DatabaseFailure {
+            throw Self.failure(path, "cannot be written", error)
         }
     }
 
@@ -289,7 +286,7 @@ extension Journal {
         guard size <= ExecutedWrites.limit.bytes / 16 else { return }
         let counted = try usage.executed ?? countExecuted()
         try database.execute(
-            JournalTables.copyToExecuted, entry.values[0], .double(executed.date.timeIntervalSinceReferenceDate),
+            JournalTables.copyToExecuted, entry.values[0],
             SQLiteValue(executed.identity?.name), SQLiteValue(entry.size), .text(id.text))
         usage.executed = (counted.count + 1, counted.bytes + size)
         guard counted.count >= ExecutedWrites.limit.writes || counted.bytes + size > ExecutedWrites.limit.bytes else {

@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// The tables of an outbox's database, and the rows in them.
+/// The tables of an outbox's database, and the rows in them. ``ResultTables`` has the others.
 ///
 ///     writes    the pending writes, in their order; updated in place
 ///     executed  the writes that were executed last, with the server's results
@@ -20,12 +20,12 @@ enum JournalTables {
             "CREATE UNIQUE INDEX writes_id ON writes (id)",
             "CREATE INDEX writes_record ON writes (record)",
             """
-            CREATE TABLE executed (number INTEGER PRIMARY KEY, result_date REAL NOT NULL, result_identity TEXT,
-            \(definitions), result TEXT NOT NULL)
+            CREATE TABLE executed (number INTEGER PRIMARY KEY AUTOINCREMENT, result_identity TEXT, \(definitions),
+            result TEXT NOT NULL)
             """,
             "CREATE INDEX executed_path ON executed (path)",
             "CREATE TABLE created (number INTEGER PRIMARY KEY, provisional TEXT NOT NULL UNIQUE, id TEXT NOT NULL)",
-        ])
+        ] + ResultTables.statements)
 
     /// The columns of a write. Sizes come first, because SQLite reads large rows from their beginning.
     private static let definitions = """
@@ -41,8 +41,8 @@ enum JournalTables {
     static let insertion =
         "INSERT INTO writes (\(columns)) VALUES (\(Array(repeating: "?", count: columnCount).joined(separator: ", ")))"
     static let copyToExecuted = """
-        INSERT INTO executed (result, result_date, result_identity, \(columns))
-        SELECT ?, ?, ?, size + ?, \(columns.dropFirst("size, ".count)) FROM writes WHERE id = ?
+        INSERT INTO executed (result, result_identity, \(columns))
+        SELECT ?, ?, size + ?, \(columns.dropFirst("size, ".count)) FROM writes WHERE id = ?
         """
 
     /// The values of a write's columns.
@@ -105,18 +105,15 @@ enum JournalTables {
     /// Reads the executed writes of a service, the oldest first.
     static func executed(in database: Database, at path: String) throws -> ExecutedWrites {
         let sql = """
-            SELECT \(columns), result, result_date, result_identity FROM executed WHERE path = ? ORDER BY number
+            SELECT \(columns), result, number, result_identity FROM executed WHERE path = ? ORDER BY number
             """
         let writes = try database.rows(sql, .text(path)) { row in
             try reading("an executed write", in: database) {
-                guard let result = try row.json(columnCount), let date = row.double(columnCount + 1) else {
-                    throw Unreadable()
-                }
+                guard let result = try row.json(columnCount) else { throw Unreadable() }
                 let identity = row.text(columnCount + 2).map(Identity.init)
                 return ExecutedWrite(
-                    write: try OutboxWrite(row),
-                    result: ExecutedResult(
-                        result: result, identity: identity, date: Date(timeIntervalSinceReferenceDate: date)))
+                    number: Int(row.integer(columnCount + 1) ?? 0), write: try OutboxWrite(row),
+                    result: ExecutedResult(result: result, identity: identity))
             }
         }
         return ExecutedWrites(writes: writes)

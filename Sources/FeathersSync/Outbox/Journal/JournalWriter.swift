@@ -52,10 +52,18 @@ actor JournalWriter {
         try journal.removeResults(of: identity)
     }
 
-    /// Returns the writes of a service that were executed last.
-    func executed(at path: String) throws -> ExecutedWrites {
+    /// Reads the database in one step, the waiting records included.
+    func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
+        flush()
         guard let journal else { throw closed }
-        return try journal.executed(at: path)
+        return try journal.read(body)
+    }
+
+    /// Changes other tables than the writes', as a whole or not at all.
+    func write<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
+        flush()
+        guard let journal else { throw closed }
+        return try journal.write(body)
     }
 
     private var closed: FeathersError {

@@ -34,7 +34,7 @@ enum SampleJournal {
         .added(.sample(1)), .added(.sample(2)), .begun(.sample(1)), .added(.sample(3)),
         .ended(
             .sample(1), made: ["provisional": 7],
-            executed: ExecutedResult(result: ["id": 1], identity: Identity("alice"), date: .distantPast)),
+            executed: ExecutedResult(result: ["id": 1], identity: Identity("alice"))),
         .begun(.sample(2), by: Identity("alice")),
         .failed(.sample(2), .conflict, refusal, mayHaveExecuted: false),
         .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"], base: ["text": "He"], tag: "t"),
