@@ -40,6 +40,29 @@
             }
         }
 
+        @Test("A process that reads shows every accepted write while the one that writes is suspended at any moment")
+        func suspended() async throws {
+            let folder = try OutboxFolder()
+            try Data().write(to: folder.url.appending(path: "log"))
+            let process = try await start(in: folder)
+            var log = Log()
+            var count = 0
+            while count < Self.kills || log.queuedCount <= Self.kills {
+                count += 1
+                // Chance is what is wanted here: nothing is waited for.
+                try await Task.sleep(for: .milliseconds(Int.random(in: 50..<500)))
+                Foundation.kill(process.processIdentifier, SIGSTOP)
+                let shown = try await reopen(in: folder, LocalStore.readOnly)
+                try log.read(from: folder.url.appending(path: "log"), shownBefore: 0)
+                for (id, number) in log.expected where shown[id] ?? 0 < number {
+                    Issue.record("at stop \(count), the record \(id) shows \(shown[id] ?? 0) rather than \(number)")
+                }
+                Foundation.kill(process.processIdentifier, SIGCONT)
+            }
+            Foundation.kill(process.processIdentifier, SIGKILL)
+            try await SiblingProgram.onThread { process.waitUntilExit() }
+        }
+
         /// What the killed processes have told. Each line is read once, because the log becomes long.
         private struct Log {
             /// What must be shown, by record.
@@ -97,10 +120,12 @@
 
         /// Opens the store without a server.
         /// - Returns: The numbers of the records in the first snapshot.
-        private func reopen(in folder: OutboxFolder) async throws -> [String: Int64] {
+        private func reopen(
+            in folder: OutboxFolder, _ store: (URL) -> LocalStore = LocalStore.directory
+        ) async throws -> [String: Int64] {
             let app = FeathersApp(
                 transport: StubTransport { _ in throw FeathersError(.unavailable, "No server", execution: .neverSent) })
-            try await app.use(localStore: .directory(folder.url.appending(path: "store", directoryHint: .isDirectory)))
+            try await app.use(localStore: store(folder.url.appending(path: "store", directoryHint: .isDirectory)))
             { options in
                 options.keyPlaces = [.recordID(), .header()]
             }
