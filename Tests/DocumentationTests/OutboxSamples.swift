@@ -52,6 +52,15 @@ private func states(
     }
 }
 
+private func group(_ outbox: Outbox, _ boards: Service<JSONValue>, _ cards: Service<JSONValue>) async throws {
+    let (board, card) = try await outbox.group {
+        let board = try await boards.outbox.create(["name": "Plans"])
+        let card = try await cards.outbox.create(["board": board.id.uuidString.lowercased(), "text": "Buy milk"])
+        return (board, card)
+    }
+    _ = (board, card)
+}
+
 private func references(_ boards: Service<JSONValue>, _ cards: Service<JSONValue>) async throws {
     let board = try await boards.outbox.create(["name": "Plans"])
     try await cards.outbox.create(["board": board.id.uuidString.lowercased(), "text": "Buy milk"])

@@ -24,17 +24,31 @@ struct OutboxStores: Sendable {
     }
 
     /// Applies a change of a write to the stores of its service.
-    mutating func publish(_ change: OutboxChange, of write: OutboxWrite) {
-        for store in stores(at: write.path, write.route) where write.belongs(to: store.key.sender.identity) {
-            store.withState { state in
-                // What the server has sent to one user is not shown to another.
-                if case .executed(let id, let result) = change, !result.wasSent(to: store.key.sender) {
-                    state.store.respond(to: id, nil)
-                } else {
-                    state.store.apply(change)
+    mutating func publish(_ change: OutboxChange, of write: OutboxWrite) { publish([(change, write)]) }
+
+    /// Applies changes of writes, those of each store in one step.
+    mutating func publish(_ changes: [(change: OutboxChange, write: OutboxWrite)]) {
+        for path in Set(changes.map(\.write.path)) {
+            for store in (places[path] ?? []).compactMap(\.store) {
+                let own = changes.filter { _, write in
+                    write.path == path && write.route == store.key.route
+                        && write.belongs(to: store.key.sender.identity)
                 }
+                guard !own.isEmpty else { continue }
+                store.withState { state in
+                    for (change, _) in own { Self.apply(change, to: &state.store, of: store.key.sender) }
+                }
+                changed.append(store)
             }
-            changed.append(store)
+        }
+    }
+
+    private static func apply(_ change: OutboxChange, to store: inout Store, of sender: RequestSender) {
+        // What the server has sent to one user is not shown to another.
+        if case .executed(let id, let result) = change, !result.wasSent(to: sender) {
+            store.respond(to: id, nil)
+        } else {
+            store.apply(change)
         }
     }
 

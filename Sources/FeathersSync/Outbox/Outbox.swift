@@ -71,12 +71,20 @@ public final class Outbox: Sendable, SecretHiding {
         self.journal = journal
         var queue = OutboxQueue(limit: options.concurrentLanes, retry: options.retry)
         var results: [UUID: Promise<JSONValue>] = [:]
-        for stored in try await journal.open() {
+        let pending = try await journal.open()
+        var provisional = ProvisionalRecords()
+        provisional.assign(try await journal.created())
+        for var stored in pending {
+            // The process may have been killed before it could rewrite a write that reached the disk after the end of
+            // the creation to which it refers.
+            stored.write.data = stored.write.data.map(provisional.named)
+            stored.failure?.write = stored.write
             queue.restore(
                 stored, isKeyed: options.service(at: stored.write.path).recognizesRepetition(of: stored.write))
             results[stored.write.id] = Promise()
         }
-        var state = State(queue: queue, results: results)
+        queue.referToLaterCreations()
+        var state = State(queue: queue, results: results, provisional: provisional)
         for item in queue.inOrder { state.provisional.add(item.write) }
         contents = Locked(state)
     }
@@ -170,78 +178,34 @@ public final class Outbox: Sendable, SecretHiding {
 // MARK: - Adding
 
 extension Outbox {
-    /// A write without an id and a position in the queue.
-    struct Draft: Sendable {
-        var method: ServiceMethod
-        var recordID: ServiceID?
-        var data: JSONValue?
-        var query = Query<JSONValue>()
-        var route: [String: String] = [:]
-        /// The record that determines the order of the write, if it is not the one of `recordID`.
-        var orderingKey: ServiceID?
-
-        /// The name of the records' id property, if the service's definition has another one than `id`.
-        var idProperty: String?
-        /// The lane of an earlier write to the same record, if that record's id was provisional.
-        var knownLane: String?
-
-        /// Returns the lane of the record, regardless of whether its id is a number or a string. A write without a
-        /// record gets its own lane.
-        fileprivate func lane(_ id: UUID, _ path: String) -> String {
-            if let knownLane { return knownLane }
-            guard let record = orderingKey ?? recordID else { return "#\(id.text)" }
-            let values = route.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)&" }.joined()
-            return "\(path)?\(values)#\(record)"
-        }
-    }
-
     /// Accepts a write. Returns once it is on disk.
     /// - Throws: ``FeathersError`` with the reason why the write is not in the outbox.
     func add(_ draft: Draft, path: String, as identity: Identity?) async throws -> QueuedWrite<JSONValue> {
-        let id = UUID.new
         var draft = draft
-        if draft.method == .create, let property = options.service(at: path).recordIDProperty, draft.data?.object != nil
-        {
-            if draft.data?[property] == nil { draft.data?[property] = .string(id.text) }
-            draft.orderingKey = draft.data?[property].flatMap { ServiceID($0) }
-        } else if draft.method == .create, let property = options.service(at: path).recordIDProperty,
-            let elements = draft.data?.array
-        {
-            draft.data = .array(
-                elements.map {
-                    $0.object == nil || $0[property] != nil ? $0 : $0.setting(property, to: .string(UUID.new.text))
-                })
-            draft.orderingKey = .string(id.text)
-        } else if draft.method == .create {
-            // Later writes to the record follow, by its provisional id.
-            draft.orderingKey = .string(id.text)
-        } else if let record = draft.recordID, let known = withState({ $0.known(record, at: path, draft.route) }) {
-            draft.recordID = known.id
-            // Another user's writes to the record may already have a lane by its assigned id.
-            if known.identity == nil || known.identity == identity { draft.knownLane = known.lane }
-        }
-        draft.data = draft.data.map { data in withState { $0.provisional.named(data) } }
-        let lane = draft.lane(id, path)
-        if let squashed = try await squash(draft, lane, path, identity) { return squashed }
-        let (base, tag) =
-            draft.recordID.map { id in withState { $0.base(of: id, draft.route, lane, path, identity) } } ?? (nil, nil)
-        let write = OutboxWrite(
-            id: id, key: id, path: path, method: draft.method, recordID: draft.recordID, data: draft.data,
-            query: draft.query,
-            route: draft.route, date: .current, identity: identity, base: base, entityTag: tag, lane: lane,
-            idProperty: draft.idProperty)
+        draft.complete(options.service(at: path))
+        if let collected = await collect(draft, at: path, as: identity) { return collected }
+        draft = withState { [draft] in $0.resolved(draft, at: path, as: identity) }
+        if let squashed = try await squash(draft, path, identity) { return squashed }
+        let write = withState { [draft] in $0.write(draft, at: path, as: identity) }
         let result = Promise<JSONValue>()
-        try await journal.append(.added(write)) {
+        try await append([write], .added(write), [result])
+        return QueuedWrite(write: write, outcome: result) { $0 }
+    }
+
+    /// Queues writes once they are on disk, in one step.
+    func append(_ writes: [OutboxWrite], _ record: JournalRecord, _ results: [Promise<JSONValue>]) async throws {
+        try await journal.append(record) {
             self.change { state in
-                state.results[id] = result
-                state.add(write)
+                for (write, result) in zip(writes, results) { state.results[write.id] = result }
+                state.add(writes)
             }
         }
-        // A record to which it refers may have been created while the write was on its way to the disk.
-        if let data = withState({ $0.queue.items[id]?.write.data }), data != write.data {
-            try? await journal.append(.rewritten(id, data))
+        for write in writes {
+            // A record to which it refers may have been created while the write was on its way to the disk.
+            if let data = withState({ $0.queue.items[write.id]?.write.data }), data != write.data {
+                try? await journal.append(.rewritten(write.id, data))
+            }
         }
-        return QueuedWrite(write: write, outcome: result) { $0 }
     }
 }
 
@@ -250,12 +214,13 @@ extension Outbox {
 extension Outbox {
     /// Adds a patch to the last write of its lane, if that is a patch of the same record that has not been sent.
     /// - Returns: The write with both patches; nil if the patch must be queued by itself.
-    private func squash(_ draft: Draft, _ lane: String, _ path: String, _ identity: Identity?) async throws
+    private func squash(_ draft: Draft, _ path: String, _ identity: Identity?) async throws
         -> QueuedWrite<JSONValue>?
     {
         guard options.squashesPatches, draft.method == .patch, let changes = draft.data, changes.object != nil else {
             return nil
         }
+        let lane = draft.lane(at: path)
         let taken: (write: OutboxWrite, outcome: Promise<JSONValue>)? = change { state in
             guard let last = state.queue.lastUnsentPatch(in: OutboxQueue.Lane(name: lane, identity: identity)),
                 let outcome = state.results[last.id],

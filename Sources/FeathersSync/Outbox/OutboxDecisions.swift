@@ -29,17 +29,18 @@ extension Outbox {
         // Without the record, nothing that refers to it can be executed.
         let isGone = made.isEmpty && !(mayExist && isNamed(item.write))
         let replacement: Replacement?
-        var stored: Set<UUID> = []
+        var stored: [UUID: OutboxReferences.Dependence] = [:]
         do {
             replacement = try self.replacement(decision, for: item)
+            if let data = replacement?.data { try change { try $0.queue.willReplaceData(of: id, with: data) } }
             switch decision {
             case .discard:
                 let data: [UUID: JSONValue]
                 (data, stored) = withState { state in
-                    let dependents = isGone ? state.queue.references.dependents(of: id) : []
+                    let dependents = state.queue.references.dependents(of: id, isGone: isGone)
                     return (state.queue.rewritten(by: made, of: id), dependents)
                 }
-                try await journal.append(.ended(id, made: made, data: data, dependents: Array(stored)))
+                try await journal.append(.ended(id, made: made, data: data, dependents: Array(stored.keys)))
             case .retry, .replace, .merge:
                 if let new = replacement {
                     try await journal.append(
@@ -55,18 +56,19 @@ extension Outbox {
         switch decision {
         case .discard:
             let discarded = FeathersError(.gone, "The write was discarded before it was sent", execution: .neverSent)
-            let refersToNothing = FeathersError(
-                .gone, "The write refers to a record whose creation was discarded", execution: .neverSent)
             // In one step, so that none of them is sent meanwhile.
-            let (ended, late) = change { state in
-                let dependents = isGone ? state.queue.references.dependents(of: id) : []
-                let results = dependents.map { ($0, finish($0, in: &state)) }
-                return ((finish(id, made: made, in: &state), results), dependents.subtracting(stored))
+            let (result, dependents) = change { [stored] state in
+                let dependents = state.queue.references.dependents(of: id, isGone: isGone)
+                    .merging(stored) { new, _ in new }
+                let results = dependents.map { ($0, $1, finish($0, in: &state)) }
+                return (finish(id, made: made, in: &state), results)
             }
-            ended.0?.fail(item.failure?.error ?? discarded)
-            for (_, result) in ended.1 { result?.fail(refersToNothing) }
+            result?.fail(item.failure?.error ?? discarded)
+            for (_, dependence, result) in dependents { result?.fail(FeathersError(discardedWith: dependence)) }
             // Those that were queued meanwhile are still on disk.
-            for dependent in late { try? await journal.append(.ended(dependent), isOwed: true) }
+            for (dependent, _, _) in dependents where stored[dependent] == nil {
+                try? await journal.append(.ended(dependent), isOwed: true)
+            }
         case .retry, .replace, .merge: decided(id, replacement)
         }
     }
@@ -161,6 +163,15 @@ extension Outbox {
 }
 
 extension FeathersError {
+    fileprivate init(discardedWith dependence: OutboxReferences.Dependence) {
+        let message =
+            switch dependence {
+            case .reference: "The write refers to a record whose creation was discarded"
+            case .group: "The write was discarded with an earlier one of its group"
+            }
+        self.init(.gone, message, execution: .neverSent)
+    }
+
     init(notInOutbox id: UUID) {
         self.init(.notFound, "The outbox does not contain the write '\(id.text)'", execution: .neverSent)
     }

@@ -47,7 +47,7 @@ struct OutboxQueue: Sendable {
     var gate = OutboxGate()
     private(set) var lanes: [Lane: [UUID]] = [:]
     private var followers = FollowingWrites()
-    private(set) var references = OutboxReferences()
+    var references = OutboxReferences()
     private var ready = ReadyLanes()
     private var addedCount = 0
     private var sendingCount = 0
@@ -101,7 +101,7 @@ struct OutboxQueue: Sendable {
         items[write.id] = Item(write: write, number: addedCount)
         lanes[write.ownLane, default: []].append(write.id)
         followers.add(write)
-        references.add(write)
+        references.add(write, after: write.previous.flatMap { items[$0]?.write.id })
         refreshLane(write.lane)
     }
 
@@ -217,7 +217,7 @@ struct OutboxQueue: Sendable {
     }
 
     /// Enqueues a record whose next write can be sent, and removes it from the line otherwise.
-    private mutating func refreshLane(_ name: String) {
+    mutating func refreshLane(_ name: String) {
         if nextWrite(of: name) == nil { ready.remove(name) } else { ready.append(name) }
     }
 }
@@ -245,11 +245,13 @@ extension OutboxQueue {
             }
     }
 
-    /// The last write of a lane, if it is a patch for which no attempt has begun.
+    /// The last write of a lane, if it is a patch for which no attempt has begun. Not one of a group, which is
+    /// discarded as a whole.
     func lastUnsentPatch(in lane: Lane) -> OutboxWrite? {
         guard let item = lanes[lane]?.last.flatMap({ items[$0] }), item.stage == .waiting, item.attempts == 0,
             !item.mayHaveExecuted,
-            item.failure == nil, item.write.method == .patch, item.write.data?.object != nil
+            item.failure == nil, item.write.method == .patch, item.write.data?.object != nil,
+            !references.isGrouped(item.write.id)
         else { return nil }
         return item.write
     }
@@ -341,6 +343,7 @@ extension OutboxQueue {
     mutating func decisionFailed(_ id: UUID) {
         guard let item = items[id], case .deciding(let failed) = item.stage else { return }
         items[id]?.stage = failed ? .failed(isAsked: true) : .waiting
+        references.replace(item.write, with: item.write)
         refreshLane(item.write.lane)
     }
 
@@ -348,12 +351,11 @@ extension OutboxQueue {
     mutating func decided(_ id: UUID, _ replacement: Replacement? = nil) {
         guard let item = items[id], case .deciding = item.stage else { return }
         if let replacement {
-            references.remove(item.write)
             items[id]?.write.key = replacement.key
             items[id]?.write.data = replacement.data
             items[id]?.write.base = replacement.base
             items[id]?.write.entityTag = replacement.tag
-            if let write = items[id]?.write { references.add(write) }
+            if let write = items[id]?.write { references.replace(item.write, with: write) }
         }
         items[id]?.stage = .waiting
         items[id]?.failure = nil
@@ -367,5 +369,5 @@ extension OutboxWrite {
     /// Returns whether the write is shown to a user: also one that was queued while no one was signed in.
     func belongs(to identity: Identity?) -> Bool { self.identity == nil || self.identity == identity }
 
-    fileprivate var ownLane: OutboxQueue.Lane { OutboxQueue.Lane(name: lane, identity: identity) }
+    var ownLane: OutboxQueue.Lane { OutboxQueue.Lane(name: lane, identity: identity) }
 }

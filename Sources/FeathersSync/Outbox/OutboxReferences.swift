@@ -1,68 +1,129 @@
 import FeathersCore
 import Foundation
 
-/// The queued writes that refer to the records of queued creations: in their data, as a whole JSON value, or by their
-/// record's id.
+/// The queued writes that wait for others: for the creation of a record to which they refer, in their data, as a whole
+/// JSON value, or by their record's id; and for the write before them in their group.
 ///
-/// Such a write waits for the creation and is then rewritten, so that no provisional id leaves the device. If the server
+/// A write that refers to a creation is rewritten after it, so that no provisional id leaves the device. If the server
 /// does not say the id of what it has created, the write needs a decision.
 struct OutboxReferences: Sendable {
+    /// Why a write cannot be executed without another one.
+    enum Dependence: Sendable {
+        /// It refers to a record that the other one creates.
+        case reference
+        /// It comes later in the group of the other one.
+        case group
+    }
+
     /// The creations by the provisional ids of their records, as text and as a number.
     private var creations: [JSONValue: UUID] = [:]
     /// The writes that refer to each creation.
     private var referring: [UUID: Set<UUID>] = [:]
     /// The creations to which each write refers.
     private var creationsOf: [UUID: Set<UUID>] = [:]
+    /// The pending write before each one in its group, and the one after it.
+    private var (previous, next): ([UUID: UUID], [UUID: UUID]) = ([:], [:])
     /// The writes that refer to a record whose id is not known, although it was created.
     private(set) var orphans: Set<UUID> = []
 
-    mutating func add(_ write: OutboxWrite) {
-        let found = references(of: write)
-        if !found.isEmpty { creationsOf[write.id] = found }
-        for creation in found { referring[creation, default: []].insert(write.id) }
-        for text in write.provisionalKeys {
-            for form in JSONValue.provisionalForms(of: text) { creations[form] = write.id }
-        }
+    /// - Parameter previous: The write before it in its group, if it is still pending.
+    mutating func add(_ write: OutboxWrite, after previous: UUID? = nil) {
+        refer(write.id, to: references(of: write))
+        addCreations(of: write)
+        guard let previous else { return }
+        (self.previous[write.id], next[previous]) = (previous, write.id)
     }
 
     /// - Parameter isNamed: Whether the ids of the records are known that the write has created.
-    /// - Returns: The writes that refer to it.
+    /// - Returns: The writes that waited for it.
     @discardableResult
     mutating func remove(_ write: OutboxWrite, isNamed: Bool = true) -> Set<UUID> {
-        orphans.remove(write.id)
-        for creation in creationsOf.removeValue(forKey: write.id) ?? [] { referring[creation]?.remove(write.id) }
+        forgetReferences(of: write.id)
         for text in write.provisionalKeys { for form in JSONValue.provisionalForms(of: text) { creations[form] = nil } }
-        let writes = referring.removeValue(forKey: write.id) ?? []
+        var writes = referring.removeValue(forKey: write.id) ?? []
         if !isNamed { orphans.formUnion(writes) }
         for id in writes {
             creationsOf[id]?.remove(write.id)
             if creationsOf[id]?.isEmpty == true { creationsOf[id] = nil }
         }
+        if let previous = previous.removeValue(forKey: write.id) { next[previous] = nil }
+        if let next = next.removeValue(forKey: write.id) {
+            previous[next] = nil
+            writes.insert(next)
+        }
         return writes
     }
 
-    /// Whether a write refers to a record that has yet to be created.
-    func isWaiting(_ id: UUID) -> Bool { creationsOf[id] != nil }
+    /// Replaces a write. What waits for it continues to wait.
+    mutating func replace(_ old: OutboxWrite, with new: OutboxWrite) {
+        let isOrphan = orphans.contains(old.id) && old.data == new.data
+        forgetReferences(of: old.id)
+        for text in old.provisionalKeys { for form in JSONValue.provisionalForms(of: text) { creations[form] = nil } }
+        refer(new.id, to: references(of: new))
+        addCreations(of: new)
+        if isOrphan { orphans.insert(new.id) }
+    }
+
+    /// Lets a write wait for creations.
+    mutating func refer(_ id: UUID, to found: Set<UUID>) {
+        guard !found.isEmpty else { return }
+        creationsOf[id, default: []].formUnion(found)
+        for creation in found { referring[creation, default: []].insert(id) }
+    }
+
+    private mutating func forgetReferences(of id: UUID) {
+        orphans.remove(id)
+        for creation in creationsOf.removeValue(forKey: id) ?? [] { referring[creation]?.remove(id) }
+    }
+
+    private mutating func addCreations(of write: OutboxWrite) {
+        for text in write.provisionalKeys {
+            for form in JSONValue.provisionalForms(of: text) { creations[form] = write.id }
+        }
+    }
+
+    /// Whether a write waits for another one.
+    func isWaiting(_ id: UUID) -> Bool { creationsOf[id] != nil || previous[id] != nil }
+
+    /// Returns the writes for which a write waits.
+    func awaited(by id: UUID) -> Set<UUID> {
+        (creationsOf[id] ?? []).union(previous[id].map { [$0] } ?? [])
+    }
+
+    /// Whether another pending write comes right before or after a write in its group.
+    func isGrouped(_ id: UUID) -> Bool { previous[id] != nil || next[id] != nil }
 
     /// Returns the writes that refer to a creation.
     func writes(referringTo id: UUID) -> Set<UUID> { referring[id] ?? [] }
 
-    /// Returns the writes that cannot be executed without a creation: those that refer to it, and so on.
-    func dependents(of id: UUID) -> Set<UUID> {
-        var (found, next) = (Set<UUID>(), [id])
-        while let creation = next.popLast() {
-            for write in referring[creation] ?? [] where found.insert(write).inserted { next.append(write) }
+    /// Returns the writes that cannot be executed as they were made once a write is discarded: those after it in its
+    /// group, those that refer to its record, and so on.
+    /// - Parameter isGone: Whether the record does not exist that the write creates.
+    func dependents(of id: UUID, isGone: Bool) -> [UUID: Dependence] {
+        var found: [UUID: Dependence] = [:]
+        var discarded = [(id: id, isGone: isGone)]
+        func add(_ write: UUID, _ dependence: Dependence) {
+            guard write != id, found[write] == nil else { return }
+            found[write] = dependence
+            // None of them was sent, because each waits for one that was discarded.
+            discarded.append((write, true))
+        }
+        while let (write, isGone) = discarded.popLast() {
+            if let next = next[write] { add(next, .group) }
+            if isGone { for write in referring[write] ?? [] { add(write, .reference) } }
         }
         return found
     }
 
-    private func references(of write: OutboxWrite) -> Set<UUID> {
+    /// Returns the pending creations to which a write refers, without itself.
+    func references(of write: OutboxWrite) -> Set<UUID> {
         guard !creations.isEmpty else { return [] }
         var found: Set<UUID> = []
         if write.method != .create, let id = write.recordID?.json, let creation = creations[id] {
             found.insert(creation)
         }
         write.data?.forEachValue { if let creation = creations[$0] { found.insert(creation) } }
+        found.remove(write.id)
         return found
     }
 }

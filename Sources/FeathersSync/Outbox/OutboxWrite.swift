@@ -35,6 +35,8 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     let lane: String
     /// The name of the records' id property, if the service's definition has another one than `id`.
     var idProperty: String?
+    /// The write before it in its group, after which it is sent; nil if it is the first of its group, or in none.
+    var previous: UUID?
 }
 
 /// A write that an outbox has accepted.
@@ -47,9 +49,16 @@ public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
     public var id: UUID { write.id }
 
     /// Waits for the server's response, which can take days.
-    /// - Throws: The failure the write was discarded with, or `CancellationError` if cancelled, which leaves the write
-    ///   in the outbox.
-    public func result() async throws -> Value { try read(await outcome.value()) }
+    /// - Throws: The failure the write was discarded with, ``FeathersError/Code/conflict`` while the closure of its
+    ///   group runs, or `CancellationError` if cancelled, which leaves the write in the outbox.
+    public func result() async throws -> Value {
+        guard !OutboxGroup.isOpen(for: id) else {
+            throw FeathersError(
+                .conflict, "The write is queued when its group ends: wait for its result after the group",
+                execution: .neverSent)
+        }
+        return try read(await outcome.value())
+    }
 
     /// Returns the same write with another function that reads its result.
     func map<Other>(_ read: @escaping @Sendable (JSONValue) throws -> Other) -> QueuedWrite<Other> {
@@ -104,7 +113,8 @@ extension OutboxFailure: Equatable {
 
 /// A decision about a failed write.
 public enum OutboxDecision: Sendable, Hashable {
-    /// Discards the write, and with a creation the writes that refer to its record. Waiting for their results throws.
+    /// Discards the write, the writes after it in its group, and with a creation the writes that refer to its record.
+    /// Waiting for their results throws.
     case discard
     /// Sends the write again, with the same key.
     case retry

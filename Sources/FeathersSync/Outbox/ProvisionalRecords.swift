@@ -77,6 +77,11 @@ struct ProvisionalRecords: Sendable {
             if let id = made[text] { records[TaggedRecord.key(id, write.path, write.route)] = known }
         }
         settled.add(records)
+        assign(made)
+    }
+
+    /// Remembers the ids that the server has assigned, by the provisional ones.
+    mutating func assign(_ made: [String: ServiceID]) {
         var ids: [String: JSONValue] = [:]
         for (text, id) in made { for form in JSONValue.provisionalForms(of: text) { ids[form.description] = id.json } }
         assigned.add(ids)
@@ -132,15 +137,19 @@ extension Outbox {
 }
 
 extension Outbox.State {
-    mutating func add(_ write: OutboxWrite) {
+    /// Queues writes. Live queries show them in one step.
+    mutating func add(_ writes: [OutboxWrite]) { stores.publish(writes.compactMap { add($0) }) }
+
+    /// - Returns: The change to show; nil if the signed-in user may not see it.
+    private mutating func add(_ write: OutboxWrite) -> (change: OutboxChange, write: OutboxWrite)? {
         var write = write
         // The server may have assigned the id while the write was on its way to the disk.
         if let id = write.recordID, let known = provisional[id, write.path, write.route] { write.recordID = known.id }
         write.data = write.data.map(provisional.named)
         queue.add(write)
         provisional.add(write)
-        guard write.belongs(to: queue.identity), let number = queue.items[write.id]?.number else { return }
-        publish(.queued(write, number: number), of: write)
+        guard write.belongs(to: queue.identity), let number = queue.items[write.id]?.number else { return nil }
+        return (.queued(write, number: number), write)
     }
 
     /// Records the end of a write, and replaces the provisional ids of its records in the writes that follow or refer

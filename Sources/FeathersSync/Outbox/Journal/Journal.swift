@@ -11,6 +11,12 @@ final class Journal {
         let record: JournalRecord
         fileprivate let values: [SQLiteValue]
         fileprivate var size: Int { JournalTables.size(of: values) }
+        /// The rows of several writes.
+        fileprivate var rows: [[SQLiteValue]] {
+            stride(from: 0, to: values.count, by: JournalTables.columnCount).map {
+                Array(values[$0..<$0 + JournalTables.columnCount])
+            }
+        }
     }
 
     /// The capacity of a journal. Opening a journal reads all pending writes into memory.
@@ -182,6 +188,7 @@ extension Journal {
             let values: [SQLiteValue] =
                 switch record {
                 case .added(let write): try JournalTables.values(of: write)
+                case .grouped(let writes): try writes.flatMap { try JournalTables.values(of: $0) }
                 case .failed(_, let reason, let error, _): [try JournalTables.json(reason, error)]
                 case .replaced(_, let key, let data, let base, let tag):
                     [.text(key.text), try JournalTables.json(data), try JournalTables.json(base), SQLiteValue(tag)]
@@ -200,16 +207,8 @@ extension Journal {
     /// - Throws: ``Full`` before anything is changed.
     private func apply(_ entry: Entry) throws {
         switch entry.record {
-        case .added:
-            guard usage.writes < limits.writes else { throw Full(limit: "\(limits.writes) writes") }
-            try takeData(entry.size)
-            usage.writes += 1
-            var values = entry.values
-            // A write may reach the disk after the end of the one that creates its record.
-            if let id = try createdID(for: values[JournalTables.recordColumn]) {
-                values[JournalTables.recordColumn] = id
-            }
-            try database.execute(JournalTables.insertion, values)
+        case .added: try add([entry.values])
+        case .grouped: try add(entry.rows)
         case .begun(let id, let identity):
             if let identity {
                 try database.execute("UPDATE writes SET identity = ? WHERE identity IS NULL", .text(identity.name))
@@ -242,6 +241,20 @@ extension Journal {
             for (provisional, id) in made { try rename(provisional, to: id) }
             for (id, data) in data { try rewrite(id, JournalTables.json(data)) }
         case .rewritten(let id, _): try rewrite(id, entry.values[0])
+        }
+    }
+
+    /// Adds the rows of writes: all of them, or none if they do not fit.
+    private func add(_ rows: [[SQLiteValue]]) throws {
+        guard usage.writes + rows.count <= limits.writes else { throw Full(limit: "\(limits.writes) writes") }
+        try takeData(rows.reduce(0) { $0 + JournalTables.size(of: $1) })
+        usage.writes += rows.count
+        for var values in rows {
+            // A write may reach the disk after the end of the one that creates its record.
+            if let id = try createdID(for: values[JournalTables.recordColumn]) {
+                values[JournalTables.recordColumn] = id
+            }
+            try database.execute(JournalTables.insertion, values)
         }
     }
 

@@ -5,6 +5,8 @@ import Foundation
 enum JournalRecord: Sendable {
     /// The write was queued.
     case added(OutboxWrite)
+    /// The writes of a group were queued, all of them or none.
+    case grouped([OutboxWrite])
     /// An attempt begins for a user, to whom all writes belong from now on that were queued signed out. After this
     /// record, the write may have been executed.
     case begun(UUID, by: Identity? = nil)

@@ -30,12 +30,13 @@ enum JournalTables {
     /// The columns of a write. Sizes come first, because SQLite reads large rows from their beginning.
     private static let definitions = """
         size INTEGER NOT NULL, id TEXT NOT NULL, key TEXT NOT NULL, path TEXT NOT NULL, method TEXT NOT NULL,
-        lane TEXT NOT NULL, identity TEXT, date REAL NOT NULL, record TEXT, tag TEXT, id_property TEXT, query TEXT,
-        route TEXT, base TEXT, data TEXT
+        lane TEXT NOT NULL, identity TEXT, date REAL NOT NULL, record TEXT, tag TEXT, id_property TEXT, previous TEXT,
+        query TEXT, route TEXT, base TEXT, data TEXT
         """
-    private static let columns =
-        "size, id, key, path, method, lane, identity, date, record, tag, id_property, query, route, base, data"
-    private static let columnCount = 15
+    private static let columns = """
+        size, id, key, path, method, lane, identity, date, record, tag, id_property, previous, query, route, base, data
+        """
+    static let columnCount = 16
     static let recordColumn = 8
 
     static let insertion =
@@ -51,6 +52,7 @@ enum JournalTables {
             .text(write.id.text), .text(write.key.text), .text(write.path), .text(write.method.rawValue),
             .text(write.lane), SQLiteValue(write.identity?.name), .double(write.date.timeIntervalSinceReferenceDate),
             try json(write.recordID?.json), SQLiteValue(write.entityTag), SQLiteValue(write.idProperty),
+            SQLiteValue(write.previous?.text),
             try json(write.query.isEmpty ? nil : .object(write.query.json)),
             try json(write.route.isEmpty ? nil : .object(JSONObject(write.route.map { ($0, .string($1)) }))),
             try json(write.base), try json(write.data),
@@ -119,6 +121,19 @@ enum JournalTables {
         return ExecutedWrites(writes: writes)
     }
 
+    /// Reads the ids that the server has assigned last, by the provisional ones.
+    static func created(in database: Database) throws -> [String: ServiceID] {
+        let rows = try database.rows("SELECT provisional, id FROM created") { row in
+            try reading("the id of a created record", in: database) {
+                guard let text = try row.json(0)?.string, let id = try row.json(1).flatMap({ ServiceID($0) }) else {
+                    throw Unreadable()
+                }
+                return (text, id)
+            }
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
     fileprivate struct Unreadable: Error {}
 
     private static func reading<Value>(_ what: String, in database: Database, _ body: () throws -> Value) throws
@@ -144,11 +159,12 @@ extension OutboxWrite {
         else { throw JournalTables.Unreadable() }
         self.init(
             id: id, key: key, path: path, method: ServiceMethod(rawValue: method),
-            recordID: try row.json(JournalTables.recordColumn).flatMap { ServiceID($0) }, data: try row.json(14),
-            query: Query(try row.json(11)?.object ?? [:]),
-            route: (try row.json(12)?.object ?? [:]).reduce(into: [:]) { $0[$1.key] = $1.value.string },
+            recordID: try row.json(JournalTables.recordColumn).flatMap { ServiceID($0) }, data: try row.json(15),
+            query: Query(try row.json(12)?.object ?? [:]),
+            route: (try row.json(13)?.object ?? [:]).reduce(into: [:]) { $0[$1.key] = $1.value.string },
             date: Date(timeIntervalSinceReferenceDate: date), identity: row.text(6).map(Identity.init),
-            base: try row.json(13), entityTag: row.text(9), lane: lane, idProperty: row.text(10))
+            base: try row.json(14), entityTag: row.text(9), lane: lane, idProperty: row.text(10),
+            previous: row.text(11).flatMap(UUID.init(uuidString:)))
     }
 }
 

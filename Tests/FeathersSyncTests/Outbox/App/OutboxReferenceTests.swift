@@ -132,4 +132,58 @@ struct OutboxReferenceTests {
             _ = try await card.result()
         }
     }
+
+    @Test("still wait for a creation that was refused and is sent with other data")
+    func replacedCreation() async throws {
+        let scene = try await GroupScene()
+        scene.refuse("Plans", .unprocessable)
+        let board = try await scene.boards.outbox.create(["name": "Plans"])
+        let card = try await scene.cards.outbox.create(["name": "milk", "board": board.provisionalID])
+        try await scene.flush()
+        try await scene.outbox.decide(.replace(["name": "Other plans"]), for: board.id)
+        try await scene.flush()
+        #expect(scene.names == ["Other plans", "milk"])
+        #expect(try await card.result()["board"] == 1)
+        await scene.close()
+    }
+
+    @Test("can be made to refer to a later creation, also after a restart, unless that waits for them")
+    func replacedReference() async throws {
+        let scene = try await GroupScene()
+        scene.refuse("milk", .unprocessable)
+        let card = try await scene.cards.outbox.create(["name": "milk"])
+        try await scene.flush()
+        let waiting = try await scene.boards.outbox.create(["name": "Later", "card": card.provisionalID])
+        await #expect {
+            try await scene.outbox.decide(
+                .replace(["name": "tea", "board": .string(waiting.provisionalID)]), for: card.id)
+        } throws: {
+            "\($0)".contains("whose creation waits for the write")
+        }
+        #expect(scene.outbox.state.entries.map(\.status) == [.awaitingDecision, .waiting])
+        let board = try await scene.boards.outbox.create(["name": "New"])
+        try await scene.outbox.decide(.replace(["name": "tea", "board": .string(board.provisionalID)]), for: card.id)
+        await scene.close()
+        let second = try await GroupScene(in: scene.folder)
+        try await second.flush()
+        #expect(second.names == ["New", "tea", "Later"])
+        #expect(second.executed.withLock { $0.map { $0.data?["board"] } } == [nil, 1, nil])
+        #expect(second.executed.withLock { $0.last?.data?["card"] } == 2)
+        await second.close()
+    }
+
+    @Test("are sent with the assigned ids even if the process was killed before it could rewrite them")
+    func killedBeforeRewriting() async throws {
+        let folder = try OutboxFolder()
+        let journal = try Journal(folder.file)
+        let creation = UUID.sample(1)
+        // The referring write reached the disk after the end of the creation.
+        try journal.append(.added(.sample(1)), .ended(.sample(1), made: [creation.text: 3]))
+        try journal.append(.added(.sample(2, data: ["name": "milk", "board": .string(creation.text)])))
+        journal.close()
+        let scene = try await GroupScene(in: folder)
+        try await scene.flush()
+        #expect(scene.executed.withLock { $0.map(\.data) } == [["name": "milk", "board": 3]])
+        await scene.close()
+    }
 }

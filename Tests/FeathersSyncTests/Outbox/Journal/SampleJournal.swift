@@ -6,15 +6,16 @@ import Foundation
 
 extension OutboxWrite {
     /// A write whose key is made of a number.
-    static func sample(_ number: Int, lane: String? = nil, data: JSONValue = ["text": "Hi"], identity: Identity? = nil)
-        -> OutboxWrite
-    {
+    static func sample(
+        _ number: Int, lane: String? = nil, data: JSONValue = ["text": "Hi"], identity: Identity? = nil,
+        after previous: Int? = nil
+    ) -> OutboxWrite {
         let id = UUID.sample(number)
         return OutboxWrite(
             id: id, key: id, path: "messages", method: .patch, recordID: .integer(Int64(number)), data: data,
             query: Query(["$select": ["id"]]), route: ["room": "a/b"],
             date: Date(timeIntervalSince1970: 1_700_000_000.25),
-            identity: identity, lane: lane ?? "messages#\(number)")
+            identity: identity, lane: lane ?? "messages#\(number)", previous: previous.map(UUID.sample))
     }
 }
 
@@ -40,6 +41,8 @@ enum SampleJournal {
         .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"], base: ["text": "He"], tag: "t"),
         .begun(.sample(3)), .released(.sample(3)), .begun(.sample(3)),
         .failed(.sample(3), .unknown, refusal, mayHaveExecuted: true), .added(.sample(4)), .ended(.sample(4)),
+        .grouped([.sample(5), .sample(6, after: 5), .sample(7, after: 6)]),
+        .ended(.sample(5), dependents: [.sample(6), .sample(7)]),
     ]
 }
 

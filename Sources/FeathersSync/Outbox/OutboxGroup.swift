@@ -1,0 +1,146 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+extension Outbox {
+    /// Queues the writes of a closure as one unit, in order.
+    ///
+    /// ```swift
+    /// let (board, card) = try await outbox.group {
+    ///     let board = try await boards.outbox.create(["name": "Plans"])
+    ///     let card = try await cards.outbox.create(["board": board.id.uuidString.lowercased(), "text": "Buy milk"])
+    ///     return (board, card)
+    /// }
+    /// ```
+    /// The writes of `body` through this outbox are stored together when it returns: all of them or none, also if the
+    /// disk or the outbox is full. Live queries show them in one step. Then each is sent after the one before it is
+    /// finished. A write that needs a decision holds back the rest of its group, and discarding it discards the rest.
+    ///
+    /// If `body` throws or its task is cancelled, none is queued, and waiting for their results throws. A group inside
+    /// another one joins it. Wait for results after the group, because nothing of it is sent before.
+    /// - Parameter body: The code whose writes are queued together, including those of its child tasks.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, ``FeathersError/Code/notAuthenticated`` if the user who made the writes is no
+    ///   longer signed in, or a ``FeathersError`` naming the file if it does not take the writes.
+    public func group<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let group = OutboxGroup(of: self)
+        do {
+            let entered = OutboxGroup.entered + [group]
+            let result = try await OutboxGroup.$entered.withValue(entered) { try await body() }
+            try Task.checkCancellation()
+            let members = group.close()
+            if await !collect(members) { try await store(members) }
+            group.ended.resolve(())
+            return result
+        } catch {
+            group.fail(error)
+            throw error
+        }
+    }
+
+    /// Adds a write to the group in which it is made.
+    /// - Returns: Nil if it is made in none.
+    func collect(_ draft: Draft, at path: String, as identity: Identity?) async -> QueuedWrite<JSONValue>? {
+        guard !OutboxGroup.entered.isEmpty else { return nil }
+        let member = OutboxGroup.Member(draft: draft, path: path, identity: identity)
+        guard await collect([member]) else { return nil }
+        let write = withState { state in
+            // A copy, because the group may still fail.
+            var state = state
+            return state.write(state.resolved(draft, at: path, as: identity), at: path, as: identity)
+        }
+        return QueuedWrite(write: write, outcome: member.outcome) { $0 }
+    }
+
+    /// - Returns: Whether a group of this outbox has taken the writes.
+    private func collect(_ members: [OutboxGroup.Member]) async -> Bool {
+        for group in OutboxGroup.entered.reversed() where group.outbox === self {
+            if group.append(members) { return true }
+            // The task has outlived its group, whose writes come first.
+            try? await group.ended.value()
+        }
+        return false
+    }
+
+    /// Stores the writes of a group together.
+    private func store(_ members: [OutboxGroup.Member]) async throws {
+        guard !members.isEmpty else { return }
+        do {
+            let app = withState { $0.app?.app }
+            let identity = await app?.resolvedIdentity()
+            guard members.allSatisfy({ $0.identity == nil || $0.identity == identity }) else {
+                throw FeathersError(
+                    .notAuthenticated, "The group was not queued: the signed-in user changed before its end",
+                    execution: .neverSent)
+            }
+            let writes = withState { $0.writes(of: members, as: identity) }
+            try await append(writes, .grouped(writes), members.map(\.outcome))
+        } catch {
+            for member in members { member.outcome.fail(error) }
+            throw error
+        }
+    }
+}
+
+extension Outbox.State {
+    /// Returns the writes of a group, each of which knows the records that the earlier ones create.
+    fileprivate mutating func writes(of members: [OutboxGroup.Member], as identity: Identity?) -> [OutboxWrite] {
+        var records = ProvisionalRecords()
+        var writes: [OutboxWrite] = []
+        for member in members {
+            let draft = resolved(member.draft, at: member.path, as: identity, records)
+            let write = write(draft, at: member.path, as: identity, after: writes.last?.id)
+            records.add(write)
+            writes.append(write)
+        }
+        return writes
+    }
+}
+
+/// The writes that are made in a closure, until they are queued together.
+final class OutboxGroup: Sendable {
+    struct Member: Sendable {
+        let draft: Outbox.Draft
+        let path: String
+        /// The user who made the write.
+        let identity: Identity?
+        let outcome = Promise<JSONValue>()
+    }
+
+    /// The groups in which the current task runs, the innermost last. They may belong to several outboxes.
+    @TaskLocal static var entered: [OutboxGroup] = []
+
+    let outbox: Outbox
+    /// Settled when the writes are stored, have joined another group, or were given up.
+    let ended = Promise<Void>()
+    /// The writes so far; nil once the closure has returned.
+    private let members = Locked<[Member]?>([])
+
+    init(of outbox: Outbox) { self.outbox = outbox }
+
+    /// - Returns: Whether the group is open.
+    func append(_ new: [Member]) -> Bool { members.withLock { $0?.append(contentsOf: new) != nil } }
+
+    /// Ends the group, and returns its writes.
+    func close() -> [Member] {
+        members.withLock { members in
+            defer { members = nil }
+            return members ?? []
+        }
+    }
+
+    /// Gives up the writes that are still in the group.
+    func fail(_ error: any Error) {
+        let notQueued = FeathersError(
+            .gone, "The write was not queued, because its group failed", execution: .neverSent, cause: error)
+        for member in close() { member.outcome.fail(notQueued) }
+        ended.resolve(())
+    }
+
+    /// Returns whether the current task runs in the group of a write, which is therefore not queued yet.
+    static func isOpen(for id: UUID) -> Bool {
+        entered.contains { group in
+            group.members.withLock { $0?.contains { $0.draft.id == id } ?? false }
+        }
+    }
+}
