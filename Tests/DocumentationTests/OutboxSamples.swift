@@ -29,6 +29,14 @@ private func keys(_ options: inout OutboxOptions) {
     options.services["messages"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID("id")])
 }
 
+private func migration(_ options: inout OutboxOptions) {
+    options.migrate = { write in
+        guard write.path == "messages", let body = write.data?["body"] else { return }
+        write.data?["body"] = nil
+        write.data?["text"] = body
+    }
+}
+
 private func decisions(_ options: inout OutboxOptions, _ merge: @escaping @Sendable (OutboxWrite) async -> JSONValue?) {
     options.decide = { failure in
         switch failure.reason {

@@ -39,7 +39,7 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/Traffic.md", "TrafficSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/Caching.md", "TrafficSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/Feathers6.md", "Feathers6Samples.swift", 7),
-            ("Sources/Feathers/Documentation.docc/UsingOutbox.md", "OutboxSamples.swift", 8),
+            ("Sources/Feathers/Documentation.docc/UsingOutbox.md", "OutboxSamples.swift", 9),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/UsingDiagnostics.md", "DiagnosticsSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/OnTheServer.md", "ServerSamples.swift", 7),

@@ -52,7 +52,8 @@ public final class Outbox: Sendable, SecretHiding {
     ///     More files whose names begin with its name appear next to it, and belong to it.
     ///   - configure: Changes the options of the outbox.
     /// - Throws: ``FeathersError`` naming the file if another outbox uses it, if it cannot be read or written, if it
-    ///   holds too many writes, if it is damaged, or if SQLite is missing. In each case, nothing was removed.
+    ///   holds too many writes, if it is damaged, if ``OutboxOptions/migrate`` throws, or if SQLite is missing. In each
+    ///   case, nothing was removed.
     public convenience init(file: URL, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
         guard file.isFileURL, !file.hasDirectoryPath else {
             throw FeathersError(
@@ -71,20 +72,14 @@ public final class Outbox: Sendable, SecretHiding {
         self.journal = journal
         var queue = OutboxQueue(limit: options.concurrentLanes, retry: options.retry)
         var results: [UUID: Promise<JSONValue>] = [:]
-        let pending = try await journal.open()
-        var provisional = ProvisionalRecords()
-        provisional.assign(try await journal.created())
-        for var stored in pending {
-            // The process may have been killed before it could rewrite a write that reached the disk after the end of
-            // the creation to which it refers.
-            stored.write.data = stored.write.data.map(provisional.named)
-            stored.failure?.write = stored.write
+        let (pending, records) = try await Self.open(journal, options)
+        for stored in pending {
             queue.restore(
                 stored, isKeyed: options.service(at: stored.write.path).recognizesRepetition(of: stored.write))
             results[stored.write.id] = Promise()
         }
         queue.referToLaterCreations()
-        var state = State(queue: queue, results: results, provisional: provisional)
+        var state = State(queue: queue, results: results, provisional: records)
         for item in queue.inOrder { state.provisional.add(item.write) }
         contents = Locked(state)
     }

@@ -26,6 +26,20 @@ public struct OutboxOptions: Sendable {
     /// The function is called once for each failure, possibly concurrently, and again after a restart. If its task is
     /// cancelled, its result is ignored.
     public var decide: @Sendable (OutboxFailure) async -> OutboxDecision? = { _ in nil }
+    /// Rewrites the pending writes that an older version of the app has queued, when the outbox is opened, before any
+    /// of them is shown or sent.
+    ///
+    /// The function is called for each pending write at each opening, so it must leave those alone that need no change
+    /// or have been rewritten before. Recognize old writes by the shape of their data, or by ``OutboxWrite/date``.
+    ///
+    /// You can change the path, the method, the record's id, the data, the query, the route, and the base, which
+    /// ``OutboxDecision/merge`` compares with the data. A write cannot begin or cease to be a `create`. It keeps its
+    /// key, its user, its position in the order, and the writes for which it waits; its record is now that of its new
+    /// path, route and id. All changes are stored together.
+    ///
+    /// If the function throws, the outbox is not opened, with an error that names the file and the write, and nothing
+    /// is changed.
+    public var migrate: @Sendable (inout OutboxWrite) throws -> Void = { _ in }
     package var clock: any Clock<Duration> = ContinuousClock()
     /// Whether results of writes are stored, because results of live queries are kept beside the outbox.
     var storesResults = false

@@ -3,6 +3,9 @@ import FeathersSupport
 public import Foundation
 
 /// A write in an outbox: the call to make, and the id of the write.
+///
+/// The properties of the call can be changed in ``OutboxOptions/migrate``. Elsewhere, changing a copy has no effect on
+/// the outbox.
 public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// The id of the write while it is in the outbox.
     public let id: UUID
@@ -10,29 +13,29 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// is replaced.
     package internal(set) var key: UUID
     /// The service's path, with its placeholders (`:userId`).
-    public let path: String
+    public var path: String
     /// The method to call.
-    public let method: ServiceMethod
+    public var method: ServiceMethod
     /// The record's id; nil for `create` and custom methods. A provisional id is replaced once the server has assigned
     /// one.
-    public internal(set) var recordID: ServiceID?
+    public var recordID: ServiceID?
     /// The data of the call.
-    public internal(set) var data: JSONValue?
+    public var data: JSONValue?
     /// The query of the call.
-    public let query: Query<JSONValue>
+    public var query: Query<JSONValue>
     /// The values for the placeholders of the path.
-    public let route: [String: String]
+    public var route: [String: String]
     /// When the write was queued.
     public let date: Date
     /// The user to whom the write belongs. It is sent only for this user. Nil if it was queued while no one was signed
     /// in, until the next sign-in.
     public internal(set) var identity: Identity?
     /// The record on which the write was made, as the server last reported it; nil if no live query contained it.
-    public internal(set) var base: JSONValue?
+    public var base: JSONValue?
     /// The tag of the base, sent as `If-Match`.
     var entityTag: String?
     /// A user's writes in one lane are sent one after the other, in the order they were queued.
-    let lane: String
+    var lane: String
     /// The name of the records' id property, if the service's definition has another one than `id`.
     var idProperty: String?
     /// The write before it in its group, after which it is sent; nil if it is the first of its group, or in none.

@@ -10,8 +10,13 @@ struct TaggedRecord: Sendable {
     let identity: Identity?
 
     static func key(_ id: ServiceID, _ path: String, _ route: [String: String]) -> String {
+        "\(place(path, route))\(id)"
+    }
+
+    /// Returns the beginning of the keys of a service's records.
+    static func place(_ path: String, _ route: [String: String]) -> String {
         let values = route.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)&" }.joined()
-        return "\(path)?\(values)#\(id)"
+        return "\(path)?\(values)#"
     }
 }
 

@@ -188,7 +188,8 @@ extension Journal {
             let values: [SQLiteValue] =
                 switch record {
                 case .added(let write): try JournalTables.values(of: write)
-                case .grouped(let writes): try writes.flatMap { try JournalTables.values(of: $0) }
+                case .grouped(let writes), .migrated(let writes):
+                    try writes.flatMap { try JournalTables.values(of: $0) }
                 case .failed(_, let reason, let error, _): [try JournalTables.json(reason, error)]
                 case .replaced(_, let key, let data, let base, let tag):
                     [.text(key.text), try JournalTables.json(data), try JournalTables.json(base), SQLiteValue(tag)]
@@ -209,6 +210,7 @@ extension Journal {
         switch entry.record {
         case .added: try add([entry.values])
         case .grouped: try add(entry.rows)
+        case .migrated(let writes): try replace(writes, with: entry.rows)
         case .begun(let id, let identity):
             if let identity {
                 try database.execute("UPDATE writes SET identity = ? WHERE identity IS NULL", .text(identity.name))
@@ -255,6 +257,15 @@ extension Journal {
                 values[JournalTables.recordColumn] = id
             }
             try database.execute(JournalTables.insertion, values)
+        }
+    }
+
+    /// Replaces the rows of writes: all of them, or none if they do not fit.
+    private func replace(_ writes: [OutboxWrite], with rows: [[SQLiteValue]]) throws {
+        let old = try writes.reduce(0) { try $0 + (sizes(of: $1.id)?.data ?? 0) }
+        try takeData(rows.reduce(0) { $0 + JournalTables.size(of: $1) }, insteadOf: old)
+        for (write, values) in zip(writes, rows) {
+            try database.execute(JournalTables.replacement, values + [.text(write.id.text)])
         }
     }
 

@@ -7,6 +7,8 @@ enum JournalRecord: Sendable {
     case added(OutboxWrite)
     /// The writes of a group were queued, all of them or none.
     case grouped([OutboxWrite])
+    /// Pending writes were rewritten, all of them or none.
+    case migrated([OutboxWrite])
     /// An attempt begins for a user, to whom all writes belong from now on that were queued signed out. After this
     /// record, the write may have been executed.
     case begun(UUID, by: Identity? = nil)

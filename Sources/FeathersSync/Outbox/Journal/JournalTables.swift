@@ -39,8 +39,10 @@ enum JournalTables {
     static let columnCount = 16
     static let recordColumn = 8
 
-    static let insertion =
-        "INSERT INTO writes (\(columns)) VALUES (\(Array(repeating: "?", count: columnCount).joined(separator: ", ")))"
+    private static let placeholders = Array(repeating: "?", count: columnCount).joined(separator: ", ")
+
+    static let insertion = "INSERT INTO writes (\(columns)) VALUES (\(placeholders))"
+    static let replacement = "UPDATE writes SET (\(columns)) = (\(placeholders)) WHERE id = ?"
     static let copyToExecuted = """
         INSERT INTO executed (result, result_identity, \(columns))
         SELECT ?, ?, size + ?, \(columns.dropFirst("size, ".count)) FROM writes WHERE id = ?

@@ -13,7 +13,7 @@ actor JournalWriter {
         let end = Promise<Void>()
     }
 
-    private let file: URL
+    let file: URL
     private let limits: Journal.Limits
     private let executor = DiskExecutor(label: "feathers.outbox")
     private(set) var journal: Journal?

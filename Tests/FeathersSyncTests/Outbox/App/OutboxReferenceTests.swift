@@ -182,6 +182,7 @@ struct OutboxReferenceTests {
         try journal.append(.added(.sample(2, data: ["name": "milk", "board": .string(creation.text)])))
         journal.close()
         let scene = try await GroupScene(in: folder)
+        #expect(try folder.found().map(\.write.data) == [["name": "milk", "board": 3]])
         try await scene.flush()
         #expect(scene.executed.withLock { $0.map(\.data) } == [["name": "milk", "board": 3]])
         await scene.close()

@@ -5,7 +5,8 @@ import Foundation
 
 @testable import FeathersSync
 
-/// A random history of groups and single writes to few records, with refusals, decisions, restarts and kills.
+/// A random history of groups and single writes to few records, with refusals, decisions, restarts, kills and versions
+/// of the app.
 ///
 /// What must have become of it follows from what was queued and how each write is fated, whatever happened in between.
 final class GroupHistory {
@@ -42,6 +43,9 @@ final class GroupHistory {
     private var creations: [Creation] = []
     private var discarded: Set<Int64> = []
     private(set) var counts: [String: Int] = [:]
+    /// The version of the app, each of which has another name for the service.
+    private var version = 1
+    private var path: String { "cards\(version)" }
 
     init(seed: UInt64) throws {
         random = SeededGenerator(seed: seed)
@@ -67,10 +71,12 @@ final class GroupHistory {
 
     private func open() async throws -> (app: FeathersApp, outbox: Outbox) {
         server.withState { $0.isDown = false }
+        if chance(0.3) { version += 1 }
         let outbox = try await Outbox(file: folder.file) { options in
             options.isKeyed = true
             options.squashesPatches = false
             options.retry = OutboxRetry(initialDelay: .zero, maximumDelay: .zero)
+            options.migrate = { [path] in $0.path = path }
             options.decide = { HistoryServer.decision(about: $0.write, isLate: false) }
         }
         let app = FeathersApp(transport: StubTransport { [server] in try server.answer($0) })
@@ -194,7 +200,7 @@ final class GroupHistory {
             data = data.setting("ref", to: chance(0.5) ? forms[0] : forms[1])
             references.insert(creation.number)
         }
-        let cards = app.service("cards")
+        let cards = app.service(path)
         let queued: QueuedWrite<JSONValue>
         let record: String
         if chance(0.4) {

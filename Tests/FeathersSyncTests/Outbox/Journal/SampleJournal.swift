@@ -42,6 +42,7 @@ enum SampleJournal {
         .begun(.sample(3)), .released(.sample(3)), .begun(.sample(3)),
         .failed(.sample(3), .unknown, refusal, mayHaveExecuted: true), .added(.sample(4)), .ended(.sample(4)),
         .grouped([.sample(5), .sample(6, after: 5), .sample(7, after: 6)]),
+        .migrated([.sample(5, data: ["body": "Hi"]), .sample(6, data: ["body": "Hi"], after: 5)]),
         .ended(.sample(5), dependents: [.sample(6), .sample(7)]),
     ]
 }
