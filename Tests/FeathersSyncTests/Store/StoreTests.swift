@@ -246,6 +246,19 @@ struct StoreTests {
         }
     }
 
+    @Test("A first page that does not agree with what was reported while it was on its way is fetched again")
+    func firstPage() throws {
+        for query in [Query<JSONValue>(), .sorted(by: "text"), Query<JSONValue>().skip(1), ["text": ["$odd": 1]]] {
+            var scene = Scene()
+            let window = try scene.open(query)
+            let time = try scene.ask(window)
+            scene.hear(.removed, Self.note(1, "a"))
+            // It was created again, of which no event has told yet.
+            try scene.answer(window, time, [Self.note(1, "b")])
+            #expect(scene.shown(window).isEmpty && scene.wants(window))
+        }
+    }
+
     @Test("Before the first page, events add nothing to a result from disk: hooks may leave out what they bring")
     func restoredResult() throws {
         var scene = Scene()
