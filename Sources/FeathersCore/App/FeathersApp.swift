@@ -64,6 +64,7 @@ import Synchronization
 /// - ``use(cache:)``
 /// - ``use(outbox:)``
 /// - ``use(localStore:_:)``
+/// - ``version(of:by:)``
 /// - ``outbox``
 /// - ``removeKeptResults(of:)``
 ///

@@ -43,9 +43,10 @@ final class LiveStore: Sendable {
     /// Not in the state, so that an event can wake readers while one of them computes a snapshot.
     private let wakes = Locked<[Window.ID: AsyncStream<Void>.Continuation]>([:])
 
-    init(_ key: Key, _ reading: EventReading<ServiceEvent>) {
+    /// - Parameter version: The name of a property of the records that only grows.
+    init(_ key: Key, _ reading: EventReading<ServiceEvent>, version: String?) {
         (self.key, self.reading) = (key, reading)
-        state = Locked(State(store: Store(id: key.id)))
+        state = Locked(State(store: Store(id: key.id, version: version)))
         reading.onDelivery { [weak self] in self?.wake() }
     }
 
@@ -162,7 +163,9 @@ final class LiveStores: Sendable {
         return places.withLock { places in
             if let store = places[key]?.store { return store }
             places = places.filter { $0.value.store != nil }
-            let store = LiveStore(key, reading)
+            // Events do not say for which placeholders they are, so two records may have the same id.
+            let version = route.isEmpty ? service.app.versionProperty(of: service.path) : nil
+            let store = LiveStore(key, reading, version: version)
             places[key] = Place(store: store)
             service.app.outbox?.attach(store)
             return store

@@ -94,12 +94,12 @@ struct LocalWrite: Sendable {
     func report(in response: JSONValue, id: String) -> Report? {
         // A selection is not the record.
         guard write.query.json["$select"] == nil else { return nil }
-        if write.method == .remove { return Report(name: .removed, key: key, record: nil) }
+        if write.method == .remove { return Report(name: .removed, key: key, data: response) }
         let element = index.map { response[$0] } ?? response
         guard let name = EventName(endOf: write.method), let element, element.object != nil,
             let found = element[id].flatMap({ ServiceID($0) })?.description, found == key || write.method == .create
         else { return nil }
-        return Report(name: name, key: found, record: element)
+        return Report(name: name, key: found, data: element)
     }
 }
 
@@ -107,16 +107,18 @@ struct LocalWrite: Sendable {
 struct Report: Sendable, Equatable {
     let name: EventName
     let key: String
+    /// The record, or what it was before its removal, if the server says so.
+    let data: JSONValue?
+
+    init(_ event: ServiceEvent, key: String) { self.init(name: event.name, key: key, data: event.data) }
+
+    init(name: EventName, key: String, data: JSONValue?) { (self.name, self.key, self.data) = (name, key, data) }
+
     /// The record; nil if it was removed.
-    let record: JSONValue?
+    var record: JSONValue? { name == .removed ? .none : data }
 
-    init(name: EventName, key: String, record: JSONValue?) {
-        (self.name, self.key, self.record) = (name, key, record)
-    }
-
-    init(_ event: ServiceEvent, key: String) {
-        // A `nil` beside a JSON value is JSON's null.
-        self.init(name: event.name, key: key, record: event.name == .removed ? .none : event.data)
+    static func == (left: Report, right: Report) -> Bool {
+        left.name == right.name && left.key == right.key && left.record == right.record
     }
 }
 

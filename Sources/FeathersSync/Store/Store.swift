@@ -5,7 +5,7 @@ import Foundation
 /// order, and the windows of live queries. A state machine without I/O, time or locks.
 ///
 /// What is shown is a window with the writes applied that it does not include yet. A record has one state in all
-/// windows. Without versions, two rules tell which state is newer:
+/// windows. Unless the record's version tells it (see ``RecordVersions``), two rules say which state is newer:
 ///
 /// * **Hold.** After the response to an own write, the record is as the response says, and events of it wait until the
 ///   write's own event arrives, or a fetch that was sent later answers.
@@ -20,6 +20,8 @@ struct Store: Sendable {
 
     /// The name of the records' id property.
     let id: String
+    /// The versions of records; nil if the app has not named their property.
+    var versions: RecordVersions?
     private(set) var windows: [Window.ID: Window] = [:]
     /// The writes without a response, in order.
     var queue: [LocalWrite] = []
@@ -34,7 +36,13 @@ struct Store: Sendable {
     /// The provisional keys under which created records were shown first, by the keys that the server assigned.
     var aliases = RecentValues<String>(limit: 10_000)
 
-    init(id: String) { self.id = id }
+    /// - Parameters:
+    ///   - id: The name of the records' id property.
+    ///   - version: The name of a property that only grows; nil if there is none.
+    init(id: String, version: String? = nil) {
+        self.id = id
+        versions = version.map { RecordVersions(property: $0) }
+    }
 
     func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
 
@@ -96,6 +104,7 @@ extension Store {
     /// Forgets what the server has told.
     mutating func clear() {
         (answered, holds, records) = ([], [:], [:])
+        versions = versions.map { RecordVersions(property: $0.property) }
         for id in ids { windows[id]?.clear() }
     }
 
@@ -123,12 +132,14 @@ extension Store {
         throws(FeathersError)
     {
         guard var window = windows[id], let fetch = window.fetch, fetch.time == time else { return }
-        let rows = try window.rows(of: page)
-        var found: [String: JSONValue] = Dictionary(minimumCapacity: rows.count)
-        for row in rows { found[row.key] = row.record }
+        var next = window
+        next.setHooks(hooks)
+        var sent = OrderedPage(try window.rows(of: page), fetch.log)
+        order(&sent, for: next)
+        let rows = sent.rows
         // Hold ends: the page was sent after the response.
         for (key, hold) in holds where hold.time < time {
-            guard found[key] != nil || window.isConcerned(by: key, [hold.result.record]) else { continue }
+            guard sent.found[key] != nil || window.isConcerned(by: key, [hold.result.record]) else { continue }
             holds[key] = nil
             ask(key, [hold.result.record], besides: id)
         }
@@ -137,15 +148,17 @@ extension Store {
                 noteLookAlike(row.key, row.record)
             }
         }
-        window.fetched(Self.rows(rows, after: fetch, for: window, hooks), page, hooks, fetch)
+        let left = Self.rows(rows, after: sent.log, for: next)
+        window.fetched(left, page, hooks, fetch)
         if window.isShared {
             // Other windows show the same state. What was reported since the page was sent is already there.
             if windows.count > 1 || !records.isEmpty {
-                for row in rows where fetch.log[row.key] == nil { take(row, besides: id) }
+                for row in rows where sent.log[row.key] == nil { take(row, besides: id) }
             }
+            remember(left)
         }
         if window.isShared, window.isJudged {
-            Self.apply(fetch.log, found, page, to: &window)
+            Self.apply(sent.log, sent.found, to: &window)
         } else if !fetch.log.isEmpty {
             // Only the page tells that reports cannot be judged, and what was reported meanwhile may change it too.
             window.want(.soon)
@@ -157,23 +170,21 @@ extension Store {
 
     /// Returns the rows that a page leaves in a window's known part: without what was reported since it was sent.
     private static func rows(
-        _ rows: [ResultRow], after fetch: Window.Fetch, for window: Window, _ hooks: HookEffects
+        _ rows: [ResultRow], after log: [String: [JSONValue?]], for window: Window
     ) -> [ResultRow] {
-        guard !fetch.log.isEmpty else { return rows }
-        var next = window
-        next.setHooks(hooks)
+        guard !log.isEmpty else { return rows }
         return rows.compactMap { row in
-            guard let log = fetch.log[row.key], let last = log.last else { return row }
+            guard let log = log[row.key], let last = log.last else { return row }
             guard let last else { return nil }
-            if !next.isShared || last == row.record { return row }
-            return next.isJudged ? nil : next.row(row.key, last, at: row.place)
+            if !window.isShared || last == row.record { return row }
+            return window.isJudged ? nil : window.row(row.key, last, at: row.place)
         }
     }
 
     /// Applies what was reported while a fetch was in flight to the page that it brought, and fetches again if they do
     /// not agree: the page may be older or newer.
     private static func apply(
-        _ log: [String: [JSONValue?]], _ found: [String: JSONValue], _ page: Page<JSONValue>, to window: inout Window
+        _ log: [String: [JSONValue?]], _ found: [String: JSONValue], to window: inout Window
     ) {
         for (key, reports) in log {
             if !reports.contains(where: { window.agrees(found[key], with: $0) }) { window.want(.soon) }
@@ -197,16 +208,19 @@ extension Store {
     mutating func event(_ event: ServiceEvent) {
         guard let key = key(of: event.data) else { return }
         let report = Report(event, key: key)
+        let order = order(of: report)
+        if order == .older { return }
         if report.name == .created, let record = report.record { noteLookAlike(key, record) }
         noteForWrites(report)
-        if let hold = holds[key], hold.result != report {
-            // Older than the response, or newer: a fetch decides.
-            return ask(key, [event.data])
-        }
+        // Older than the response, or newer: a fetch decides. So it does if the event has come again after a removal.
+        let isHeld = holds[key].map { $0.result != report } ?? false
+        let isRepeated = order == .equal && report.record != nil && versions?[key]?.name == .removed
+        if order != .newer, isHeld || isRepeated { return ask(key, [event.data]) }
         holds[key] = nil
         self.report(key, report.record, isNew: report.name == .created)
+        remember(report)
         // Made of the app's own response. While it was on its way, another arrived, which may be newer or older.
-        if event.receivedAt > event.sentAt + 1 { ask(key, [event.data]) }
+        if order != .newer, event.receivedAt > event.sentAt + 1 { ask(key, [event.data]) }
     }
 
     /// Takes a state of a record for all windows.

@@ -109,12 +109,20 @@ extension Store {
             touch(write.key)
             return askAll(.soon)
         }
-        write.result = report.record
+        let order = order(of: report)
+        write.result = order == .older ? newest(report.key)?.record : report.record
+        // What was changed since is known already, and includes the write.
+        if order == .older, write.result == nil { return }
         answered.append(write)
         touch(write.key)
         for index in answered.indices where answered[index].key == report.key { answered[index].isDoubtful = false }
         for id in ids { _ = change(id) { if $0.replays(write) { $0.want(.soon) } } }
+        if order == .older { return }
         let wasHeld = endHold(report.key)
+        if order == .newer {
+            take(report)
+            return hold(report)
+        }
         let seen = write.seen.filter { $0.key == report.key }
         if let last = seen.last, seen.contains(report) {
             // Its event came first. Other events may follow only because equal records look the same.
@@ -127,9 +135,14 @@ extension Store {
             // A fetch has shown it already, and maybe what has become of it since.
             ask(report.key, [report.record])
         } else {
-            self.report(report.key, report.record)
+            take(report)
             hold(report)
         }
+    }
+
+    private mutating func take(_ report: Report) {
+        self.report(report.key, report.record)
+        remember(report)
     }
 
     /// Gives a created record the key that the server has assigned, in all writes to it.
@@ -171,6 +184,7 @@ extension Store {
     /// Shows a result from disk until the server responds.
     mutating func restored(_ result: KeptResult, in window: Window.ID) {
         _ = change(window) { $0.restored(result) }
+        if let versions { remember(result.rows.filter { versions[$0.key] == nil }) }
         noteRecords(of: queue)
         // An earlier process may have heard of records whose creation has not been answered.
         guard queue.contains(where: \.isInFlight) else { return }
@@ -182,9 +196,12 @@ extension Store {
         // Its response is on its way to this store.
         guard !queue.contains(where: { $0.id == executed.write.id }) else { return }
         for part in LocalWrite.parts(of: executed.write, number: 0, id: id) {
-            guard let report = part.report(in: executed.result.result, id: id) else { continue }
+            guard let report = part.report(in: executed.result.result, id: id), order(of: report) != .older else {
+                continue
+            }
             var write = part
             (write.key, write.answered, write.result) = (report.key, time, report.record)
+            remember(report)
             if !answered.contains(where: { $0.id == write.id && $0.index == write.index }) { answered.append(write) }
             touch(write.key)
             _ = change(window) { window in

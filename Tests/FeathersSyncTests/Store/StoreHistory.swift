@@ -75,11 +75,17 @@ final class StoreHistory {
 
     /// What a user's app knows.
     struct Device {
-        var store = Store(id: "id")
+        var store: Store
         var queries: [Window.ID: StoreQuery] = [:]
         var queue: [Item] = []
         /// How many events were heard or missed.
         var heard = 0
+        /// The events that come late, or again.
+        var late: [ServiceEvent] = []
+        /// The greatest versions that windows have shown, by record.
+        var shown: [Window.ID: [Int64: Int64]] = [:]
+
+        init(_ store: Store) { self.store = store }
     }
 
     var random: SeededGenerator
@@ -109,7 +115,7 @@ final class StoreHistory {
         steps = Step.allCases.filter { !isCalm || !$0.isUnrest }.flatMap { step in
             Array(repeating: step, count: step.weight * (step == .hear ? hearing : 1))
         }
-        for user in StoreServer.users { devices[user] = Device() }
+        for user in StoreServer.users { devices[user] = Device(newStore) }
         for _ in 0..<Int.random(in: 0..<(chance(0.1) ? 30 : 6), using: &random) { foreign(isCreation: true) }
         miss()
         for user in StoreServer.users {
@@ -120,9 +126,11 @@ final class StoreHistory {
     }
 
     var device: Device {
-        get { devices[user] ?? Device() }
-        _modify { yield &devices[user, default: Device()] }
+        get { devices[user] ?? Device(newStore) }
+        _modify { yield &devices[user, default: Device(newStore)] }
     }
+
+    private var newStore: Store { Store(id: "id", version: has(.versioned) ? "v" : nil) }
 
     func has(_ trait: ServerTrait) -> Bool { server.traits.contains(trait) }
     func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
@@ -211,7 +219,7 @@ final class StoreHistory {
             return device.store.gap()
         }
         let failures = device.store.queue.reduce(into: [:]) { $0[$1.id] = $1.failure }
-        (device.store, device.queries) = (Store(id: "id"), [:])
+        (device.store, device.queries, device.shown) = (newStore, [:], [:])
         device.store.replaceQueue(
             device.queue.map { item in
                 let failure = failures[item.write.id]

@@ -24,6 +24,7 @@ extension StoreHistory {
                     count("older")
                     own[id] = nil
                 }
+                try lookForOlder(row, in: id, query)
                 if row.record["id"]?.string != nil, !queue.contains(where: { $0.write.key(id: "id") == row.key }) {
                     throw Failure("not queued: \(row.record)")
                 }
@@ -57,6 +58,17 @@ extension StoreHistory {
         guard isSame, content.total == whole.total else {
             throw Failure("\(content.rows.map(\.record)) instead of \(whole.rows.map(\.record)); \(state(of: window))")
         }
+    }
+
+    /// No window ever shows a version of a confirmed record older than one that it has shown before. One whose records
+    /// hooks shape learns that from its first page; until then, it shows the responses to own writes.
+    private func lookForOlder(_ row: ResultRow, in window: Window.ID, _ query: StoreQuery) throws {
+        guard has(.versioned), row.state == .confirmed, let id = row.record["id"]?.integer,
+            let version = row.record["v"]?.integer, !query.isShaped || device.store.windows[window]?.time ?? 0 > 0
+        else { return }
+        let last = device.shown[window]?[id] ?? version
+        if version < last { throw Failure("\(query.name): version \(version) of \(id) after \(last)") }
+        device.shown[window, default: [:]][id] = version
     }
 
     /// Whether a record is as it was created, and nothing else looks like it.

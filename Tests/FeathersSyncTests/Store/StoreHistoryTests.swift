@@ -13,7 +13,8 @@ struct StoreHistoryTests {
     static let kinds: [[ServerTrait]] = [
         [], [.muted], [.reshaped], [.noEvents], [.reusedIDs], [.repeatingValues],
         [.reusedIDs, .repeatingValues, .muted], [.overtaking], [.overtaking, .reusedIDs, .repeatingValues], [.noKeys],
-        [.paginated], [.lookAlikes],
+        [.paginated], [.lookAlikes], [.versioned, .overtaking], [.versioned, .overtaking, .disorderly],
+        [.versioned, .overtaking, .disorderly, .reusedIDs, .repeatingValues, .muted],
     ]
 
     @Test("shows what the server answers", arguments: kinds)

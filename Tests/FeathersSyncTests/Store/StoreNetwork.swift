@@ -40,12 +40,24 @@ extension StoreHistory {
         guard isOnline else { return }
         for _ in 0..<max(min(count, events.count - device.heard), 0) {
             device.heard += 1
-            device.store.event(events[device.heard - 1])
+            let event = events[device.heard - 1]
+            let isLate = has(.disorderly) && chance(0.3)
+            if isLate || has(.disorderly) && chance(0.2) { device.late.append(event) }
+            if !isLate { device.store.event(event) }
+            try look()
+        }
+        while !device.late.isEmpty, count == .max || chance(0.4) {
+            device.store.event(device.late.remove(at: .random(in: device.late.indices, using: &random)))
             try look()
         }
     }
 
-    func miss() { for user in StoreServer.users { devices[user]?.heard = server.events[user]?.count ?? 0 } }
+    func miss() {
+        for user in StoreServer.users {
+            devices[user]?.heard = server.events[user]?.count ?? 0
+            devices[user]?.late = []
+        }
+    }
 
     /// Events that a response or a page includes are heard before it, unless it overtakes them.
     private func hear(until position: Int) throws { if !has(.overtaking) { try hear(position - device.heard) } }

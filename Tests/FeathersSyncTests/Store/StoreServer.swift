@@ -22,6 +22,10 @@ enum ServerTrait: String, Sendable {
     case paginated
     /// Others create records like those that the app creates.
     case lookAlikes
+    /// Records have a version, which the app knows.
+    case versioned
+    /// Events arrive late and twice.
+    case disorderly
 }
 
 /// A query, and what a server's or the app's hooks do to it.
@@ -126,6 +130,7 @@ struct StoreServer {
         var record = (method == .create ? ["c": 0] : old ?? [:]).merging(data)
         if method == .update { record = (data ?? [:]).merging(old?["owner"].map { ["owner": $0] }) }
         record["id"] = .integer(id)
+        if traits.contains(.versioned), method != .remove { record["v"] = .integer(Int64(version)) }
         switch name {
         case .created: records.append((id, record))
         case .removed: records.removeAll { $0.id == id }

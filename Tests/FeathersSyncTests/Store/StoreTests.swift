@@ -9,8 +9,10 @@ import Testing
 struct StoreTests {
     /// A store with one window or more, and what happens to them.
     struct Scene {
-        var store = Store(id: "id")
+        var store: Store
         private var lastNumber = 0
+
+        init(version: String? = nil) { store = Store(id: "id", version: version) }
 
         mutating func open(_ query: Query<JSONValue> = Query(), writes: Bool = true) throws -> Window.ID {
             store.open(Window(try QueryJudge(query, id: "id"), showsWrites: writes))
