@@ -94,7 +94,7 @@ public final class FeathersApp: Sendable {
     /// A weak reference to the app, for objects that must not retain it.
     package let weakReference = WeakApp()
 
-    let registry = ServiceRegistry()
+    let registry: ServiceRegistry
     let gate = CallGate()
     let lifetime = AppLifetime()
     let identityStore = IdentityStore()
@@ -123,6 +123,7 @@ public final class FeathersApp: Sendable {
     /// Creates an app. Unregistered services are reached through `transport`; with nil, only registered services exist.
     public init(transport: (any Transport)? = nil) {
         self.transport = transport
+        registry = ServiceRegistry(app: weakReference)
         callsCarryCredentials = transport?.innermost.contains { !($0 is any RealTimeTransport) } ?? true
         endpoints = RegisteredService(path: "", implementation: EndpointDispatch(app: weakReference))
         weakReference.set(self)
@@ -139,6 +140,7 @@ public final class FeathersApp: Sendable {
 extension FeathersApp {
     /// Adds hooks that run around the hooks of every service, for calls that start afterwards.
     public func use(hooks: Hooks) {
+        registry.eventHooks.append(hooks.events)
         withState {
             $0.hooks.append(hooks)
             // Inside the lock, so that a version is never newer than its hooks.

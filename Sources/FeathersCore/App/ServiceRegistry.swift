@@ -34,6 +34,9 @@ final class ServiceRegistry: Sendable {
         }
     }
 
+    /// The event hooks of the app.
+    let eventHooks = EventHookList()
+    private let app: WeakApp
     private let entries = Locked(Entries())
     /// Held while an event is delivered to its subscribers, so that one user's events precede the gap that announces
     /// the next user.
@@ -43,6 +46,8 @@ final class ServiceRegistry: Sendable {
     /// Whether pushed events are for the present user. See ``FeathersApp/deliversPushedEvents(_:)``.
     let deliversPushes = Atomic(true)
     private let responses = Atomic<Int>(0)
+
+    init(app: WeakApp) { self.app = app }
 
     /// Returns the entry of a path. It is created the first time the path is used.
     func entry(at path: String, orMake make: () -> RegisteredService) -> Entry {
@@ -110,13 +115,36 @@ extension ServiceRegistry {
     }
 
     private func receive(_ event: ServiceEvent) {
-        observe { $0.receive(event) }
+        let service = entries.withLock { $0.byPath[event.path].flatMap { $0.mountedFrom == nil ? $0.service : nil } }
+        let hooks = (service?.eventHooks.all ?? []) + eventHooks.all
+        guard !hooks.isEmpty else {
+            observe { $0.receive(event) }
+            return hand(service) { $0.emit(event) }
+        }
+        // The user may change while the hooks run, which no lock must wait for.
+        let sender = app.app?.currentSender
+        switch ShapedEvent(event, hooks) {
+        case .event(let shaped):
+            observe { $0.receive(shaped) }
+            hand(service, for: sender) { $0.emit(shaped) }
+        case .hidden: break
+        case .failed(let error):
+            app.app?.diagnostics.reportHidden(event, error)
+            // It has happened: what is cached is no longer right, and readers have missed something.
+            observe { $0.receive(event) }
+            let hidden = ServiceEvent(path: event.path, name: event.name, data: .null)
+            hand(service, for: sender) { $0.emit(EventGap(reason: .undecodable(hidden, error))) }
+        }
+    }
+
+    /// Delivers what the server has sent to the user who was signed in then.
+    private func hand(
+        _ service: RegisteredService?, for sender: RequestSender? = nil, _ emit: (EventHub<ServiceEvent>) -> Void
+    ) {
+        guard let service else { return }
         handing.withLock { _ in
-            guard deliversPushes.load(ordering: .sequentiallyConsistent),
-                let entry = entries.withLock({ $0.byPath[event.path] }),
-                entry.mountedFrom == nil
-            else { return }
-            entry.service.events.emit(event)
+            guard deliversPushes.load(ordering: .sequentiallyConsistent), sender?.isCurrent ?? true else { return }
+            emit(service.events)
         }
     }
 
@@ -156,5 +184,17 @@ extension ServiceRegistry {
     /// The app's own services, looked up or registered.
     var services: [RegisteredService] {
         entries.withLock { $0.byPath.values.compactMap { $0.mountedFrom == nil ? $0.service : nil } }
+    }
+}
+
+extension Diagnostics {
+    /// Reports an event that is hidden because a hook has failed. Its error is reported by type only, because its
+    /// description may contain the event's data.
+    fileprivate func reportHidden(_ event: ServiceEvent, _ error: any Error) {
+        let message = """
+            An event hook has failed, so the event '\(event.name)' of service '\(event.path)' is hidden: \
+            \(type(of: error))
+            """
+        log(.warning, .events, message, [.path: .string(event.path)])
     }
 }

@@ -42,10 +42,10 @@ public struct ServiceEvent: Sendable {
     public let path: String
 
     /// The name of the event.
-    public let name: EventName
+    public var name: EventName
 
     /// The record, or the payload of a custom event.
-    public let data: JSONValue
+    public var data: JSONValue
 
     /// The size of the event on the wire in bytes; 0 for a local event. Ignored by equality.
     package var weight = 0
@@ -98,7 +98,8 @@ public struct EventGap: Sendable {
     public enum Reason: Sendable {
         /// The reader was too slow for its buffer, so the oldest events were dropped.
         case overflow(dropped: Int)
-        /// The event's data could not be decoded into the model.
+        /// The event's data could not be decoded into the model. If an event hook has thrown the error, the data is
+        /// null.
         case undecodable(ServiceEvent, any Error)
         /// The connection was reestablished, or opened after records had been read over another transport. Events in
         /// between were not received.

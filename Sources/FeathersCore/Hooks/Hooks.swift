@@ -12,6 +12,8 @@ public struct Hooks: Sendable {
     package var after: HookMap<Hook>
     /// Hooks after a failure: those of the method first, in the order of registration.
     package var error: HookMap<Hook>
+    /// Hooks of the events that a server sends, in the order of registration.
+    package var events: [EventHook]
     /// Around hooks that run outside all others on their level; see ``Hooks/timeout(_:for:)``.
     var deadlines: HookMap<AroundHook> = [:]
     /// Middleware between the hooks and the method.
@@ -20,20 +22,29 @@ public struct Hooks: Sendable {
     var diagnostics = Diagnostics()
 
     /// Creates a set of hooks. An array literal applies to all methods; a dictionary literal names methods.
+    /// - Parameters:
+    ///   - around: Hooks around everything else on their level.
+    ///   - before: Hooks before the method.
+    ///   - after: Hooks after the method.
+    ///   - error: Hooks after a failure.
+    ///   - events: Hooks of the events that the server sends, before anything in the app sees these. As after hooks do,
+    ///     the service's run before the app's. They must do to an event what the other hooks do to a result of `find`;
+    ///     then live queries apply events without a fetch. See ``EventHook``.
     public init(
         around: HookMap<AroundHook> = [:], before: HookMap<Hook> = [:], after: HookMap<Hook> = [:],
-        error: HookMap<Hook> = [:]
+        error: HookMap<Hook> = [:], events: [EventHook] = []
     ) {
         self.around = around
         self.before = before
         self.after = after
         self.error = error
+        self.events = events
     }
 
     /// Whether there are no hooks, no middleware and no sinks.
     package var isEmpty: Bool {
         around.isEmpty && before.isEmpty && after.isEmpty && error.isEmpty && deadlines.isEmpty && middleware.isEmpty
-            && diagnostics.isEmpty
+            && diagnostics.isEmpty && events.isEmpty
     }
 
     /// The methods that have hooks registered by name.
@@ -49,6 +60,7 @@ public struct Hooks: Sendable {
         before.append(other.before)
         after.append(other.after)
         error.append(other.error)
+        events += other.events
         deadlines.append(other.deadlines)
         middleware.append(other.middleware)
         diagnostics.append(other.diagnostics)

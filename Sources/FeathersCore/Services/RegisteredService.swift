@@ -10,6 +10,7 @@ public actor RegisteredService {
     public nonisolated let path: String
 
     nonisolated let events = EventHub<ServiceEvent>()
+    nonisolated let eventHooks = EventHookList()
     /// Whether a subscriber was warned that the server sends no events.
     nonisolated let hasWarnedOfMissingEvents = Locked(false)
     /// The compiled plans; nil after a change to hooks, options or implementation.
@@ -29,6 +30,7 @@ public actor RegisteredService {
     /// Appends hooks. Calls that start after this method returns run them.
     public func use(hooks: Hooks) {
         self.hooks.append(hooks)
+        eventHooks.append(hooks.events)
         published.withLock { $0 = nil }
     }
 

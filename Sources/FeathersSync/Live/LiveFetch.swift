@@ -69,7 +69,10 @@ final class LiveFetch: Sendable {
                 let request = try source.service.request(.find, query: begun.request, params: params)
                 let response = try await source.service.respond(to: request)
                 let page = try source.read(response.result)
-                let effects = HookEffects(of: response, to: request, isEmpty: page.data.isEmpty)
+                // With event hooks, events say what the other hooks do to them.
+                let effects =
+                    source.service.hasEventHooks
+                    ? HookEffects() : HookEffects(of: response, to: request, isEmpty: page.data.isEmpty)
                 return try window.change { store, reader in
                     guard reader.fetch?.id == id else { return }
                     try store.fetched(window.id, begun.fetch.time, page, effects)

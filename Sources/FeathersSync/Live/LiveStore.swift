@@ -93,6 +93,8 @@ final class LiveStore: Sendable {
             // Events after the end of the sign-in may be meant for the next user.
             if state.next == nil, key.sender.isCurrent { state.store.event(event) }
         case .gap(let gap):
+            // An event hook has failed. Many events may be like that, so fetches wait for one another.
+            if case .undecodable = gap.reason { return state.store.askAll(.soon) }
             if case .identityChanged = gap.reason {
                 guard gap.sender == key.sender else {
                     state.next = gap.sender
