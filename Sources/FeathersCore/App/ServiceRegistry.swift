@@ -116,22 +116,33 @@ extension ServiceRegistry {
 
     private func receive(_ event: ServiceEvent) {
         let service = entries.withLock { $0.byPath[event.path].flatMap { $0.mountedFrom == nil ? $0.service : nil } }
+        deliver(event, to: service, at: event.path)
+        guard let template = PathTemplate(event.path) else { return }
+        for service in services where service.path != event.path && template.matches(service.path) {
+            deliver(event, to: service, at: service.path)
+        }
+    }
+
+    /// Delivers an event to the readers at a path.
+    /// - Parameter path: Where observers hear of it. For a service that hears events of a template, that is the
+    ///   service's own path.
+    private func deliver(_ event: ServiceEvent, to service: RegisteredService?, at path: String) {
         let hooks = (service?.eventHooks.all ?? []) + eventHooks.all
         guard !hooks.isEmpty else {
-            observe { $0.receive(event) }
+            observe { $0.receive(event.moved(to: path)) }
             return hand(service) { $0.emit(event) }
         }
         // The user may change while the hooks run, which no lock must wait for.
         let sender = app.app?.currentSender
         switch ShapedEvent(event, hooks) {
         case .event(let shaped):
-            observe { $0.receive(shaped) }
+            observe { $0.receive(shaped.moved(to: path)) }
             hand(service, for: sender) { $0.emit(shaped) }
         case .hidden: break
         case .failed(let error):
             app.app?.diagnostics.reportHidden(event, error)
             // It has happened: what is cached is no longer right, and readers have missed something.
-            observe { $0.receive(event) }
+            observe { $0.receive(event.moved(to: path)) }
             let hidden = ServiceEvent(path: event.path, name: event.name, data: .null)
             hand(service, for: sender) { $0.emit(EventGap(reason: .undecodable(hidden, error))) }
         }
@@ -184,6 +195,33 @@ extension ServiceRegistry {
     /// The app's own services, looked up or registered.
     var services: [RegisteredService] {
         entries.withLock { $0.byPath.values.compactMap { $0.mountedFrom == nil ? $0.service : nil } }
+    }
+}
+
+/// The path of a server's service with placeholders, such as `teams/:team/members`.
+struct PathTemplate: Sendable {
+    private let segments: [Substring]
+
+    /// Returns nil for a path without placeholders.
+    init?(_ path: String) {
+        guard path.utf8.contains(UInt8(ascii: ":")) else { return nil }
+        segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard segments.contains(where: Self.isPlaceholder) else { return nil }
+    }
+
+    /// Returns whether a path is the template with something in the place of each placeholder.
+    func matches(_ path: String) -> Bool {
+        let others = path.split(separator: "/", omittingEmptySubsequences: false)
+        return segments.count == others.count
+            && zip(segments, others).allSatisfy { Self.isPlaceholder($0) ? !$1.isEmpty : $0 == $1 }
+    }
+
+    private static func isPlaceholder(_ segment: Substring) -> Bool { segment.utf8.first == UInt8(ascii: ":") }
+}
+
+extension ServiceEvent {
+    fileprivate func moved(to path: String) -> ServiceEvent {
+        path == self.path ? self : ServiceEvent(path: path, name: name, data: data, weight: weight)
     }
 }
 

@@ -38,7 +38,10 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
 
 /// A change of a record, or a custom event of a service.
 public struct ServiceEvent: Sendable {
-    /// The path of the service.
+    /// The path of the service on the server.
+    ///
+    /// If that has placeholders, such as `teams/:team/members`, its events also reach the services of paths that it
+    /// matches, such as `teams/red/members`, because they do not say for which values they are.
     public let path: String
 
     /// The name of the event.

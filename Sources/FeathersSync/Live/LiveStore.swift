@@ -91,7 +91,9 @@ final class LiveStore: Sendable {
         switch item {
         case .event(let event):
             // Events after the end of the sign-in may be meant for the next user.
-            if state.next == nil, key.sender.isCurrent { state.store.event(event) }
+            guard state.next == nil, key.sender.isCurrent else { return }
+            // An event of a template does not say for which of its paths it is.
+            if event.path == key.path { state.store.event(event) } else { state.store.askAll(.soon) }
         case .gap(let gap):
             // An event hook has failed. Many events may be like that, so fetches wait for one another.
             if case .undecodable = gap.reason { return state.store.askAll(.soon) }
