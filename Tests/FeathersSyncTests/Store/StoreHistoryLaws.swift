@@ -124,7 +124,10 @@ extension StoreHistory {
         }
         // The records behind a page that is not the first are not fetched for it.
         let removes = queue.contains { $0.write.method == .remove }
-        let isLimit = !isKnown || has(.paginated) || query.limit != nil && !query.isSorted || query.skips && removes
+        // A shaped result gains no record by a queued write.
+        let isLimit =
+            !isKnown || has(.paginated) || query.skips && removes
+            || query.limit != nil && (!query.isSorted || query.isShaped)
         if !queue.isEmpty, isLimit { return count("left out") }
         // A refused write shows only a record that exists nowhere else.
         let writes = queue.filter { $0.state != .refused || $0.write.method == .create }.map(\.write)

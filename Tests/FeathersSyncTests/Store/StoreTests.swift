@@ -211,6 +211,18 @@ struct StoreTests {
         #expect(scene.shown(window) == [["id": 1, "text": "a", "done": true]] && scene.states(window) == [.pending])
     }
 
+    @Test("An update that is queued after a removal shows no record where only the server knows its place")
+    func updateAfterRemoval() throws {
+        for (query, isShown) in [(Query<JSONValue>(), true), (["text": ["$odd": 1]], false)] {
+            var scene = Scene()
+            let window = try scene.open(query)
+            try scene.fetch(window, [Self.note(1, "a")])
+            scene.queue(.remove, 1)
+            scene.queue(.update, 1, ["text": "b"])
+            #expect(scene.texts(window) == (isShown ? ["b"] : []))
+        }
+    }
+
     @Test("A record has one state in all windows, and absence from a page concerns one only")
     func oneState() throws {
         var scene = Scene()
