@@ -223,6 +223,19 @@ struct StoreTests {
         }
     }
 
+    @Test("A limited result that has lost its reserve is filled when a queued removal hides one of its records")
+    func lostReserve() throws {
+        var scene = Scene()
+        let window = try scene.open(.sorted(by: "id").limit(2))
+        try scene.fetch(window, [Self.note(1, "a"), Self.note(2, "b"), Self.note(3, "c")], total: 4)
+        scene.hear(.removed, Self.note(3, "c"))
+        #expect(scene.texts(window) == ["a", "b"] && !scene.wants(window))
+        scene.queue(.remove, 1)
+        #expect(scene.texts(window) == ["b"] && scene.wants(window))
+        try scene.fetch(window, [Self.note(1, "a"), Self.note(2, "b"), Self.note(4, "d")], total: 3)
+        #expect(scene.texts(window) == ["b", "d"] && !scene.wants(window))
+    }
+
     @Test("A record has one state in all windows, and absence from a page concerns one only")
     func oneState() throws {
         var scene = Scene()
