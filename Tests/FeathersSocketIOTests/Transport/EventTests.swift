@@ -22,6 +22,22 @@ struct EventTests {
         }
     }
 
+    @Test("of a path with placeholders reach the services of the paths that it matches")
+    func template() async throws {
+        try await Scene().connected { scene, socket async throws in
+            let app = FeathersApp(transport: scene.transport)
+            var (red, other) = (
+                app.service("teams/red/members").events(["created"]).makeAsyncIterator(),
+                app.service("teams/red/guests").events(["created"]).makeAsyncIterator()
+            )
+            socket.deliver(
+                #"42["teams/:team/members created",{"id":1}]"#, #"42["teams/red/guests created",{"id":2}]"#)
+            let event = ServiceEvent(path: "teams/:team/members", name: .created, data: ["id": 1])
+            #expect(await red.next() == event)
+            #expect(await other.next()?.data == ["id": 2])
+        }
+    }
+
     @Test("come before the answer to the call that caused them")
     func beforeAck() async throws {
         try await Scene().connected { scene, socket async throws in
