@@ -211,15 +211,15 @@ struct StoreTests {
         #expect(scene.shown(window) == [["id": 1, "text": "a", "done": true]] && scene.states(window) == [.pending])
     }
 
-    @Test("An update that is queued after a removal shows no record where only the server knows its place")
+    @Test("An update that is queued after a removal shows no record, because the server would refuse it")
     func updateAfterRemoval() throws {
-        for (query, isShown) in [(Query<JSONValue>(), true), (["text": ["$odd": 1]], false)] {
+        for query in [Query<JSONValue>(), ["text": ["$odd": 1]]] {
             var scene = Scene()
             let window = try scene.open(query)
             try scene.fetch(window, [Self.note(1, "a")])
             scene.queue(.remove, 1)
             scene.queue(.update, 1, ["text": "b"])
-            #expect(scene.texts(window) == (isShown ? ["b"] : []))
+            #expect(scene.texts(window).isEmpty)
         }
     }
 
