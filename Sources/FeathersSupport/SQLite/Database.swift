@@ -76,6 +76,11 @@ package final class Database {
         return results
     }
 
+    /// Runs a query and calls a function with each of its rows, which must not run the same query.
+    package func forEachRow(_ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws -> Void) throws {
+        try run(sql, values, body)
+    }
+
     /// Returns the integer in the first row and column of a query; nil if there is none.
     package func integer(_ sql: String, _ values: SQLiteValue...) throws -> Int64? {
         var result: Int64?

@@ -42,6 +42,8 @@ final class LiveStored: Sendable {
 
 /// Reads a stored result into a window.
 private struct StoredReading: Sendable {
+    private static let share = 5_000
+
     let results: KeptResults
     let place: KeptPlace
     let diagnostics: Diagnostics
@@ -79,14 +81,16 @@ private struct StoredReading: Sendable {
         }
     }
 
-    /// Reads the rows that follow the beginning.
+    /// Reads the rows that follow the beginning, in shares, so that a query that ends does not read on.
     mutating func readRest(into window: LiveWindow) async {
-        guard let stored else { return }
         do {
-            guard let rest = try await results.readRest(of: stored, place) else { return }
-            self.stored?.places += rest.places
-            await parse(rest.records, isWhole: true)
-            show(self.stored?.head, in: window)
+            while let stored, isPart {
+                try Task.checkCancellation()
+                guard let next = try await results.readNext(Self.share, of: stored, place) else { return }
+                self.stored?.places += next.places
+                await parse(next.records, isWhole: next.records.count < Self.share)
+            }
+            show(stored?.head, in: window)
             window.store.wake()
         } catch {
             warn(error)
@@ -106,7 +110,8 @@ private struct StoredReading: Sendable {
         do {
             let (starts, first) = (Array(stride(from: 0, to: records.count, by: 256)), rows.count)
             let parsed = try await starts.concurrentMap(isolation: nil) { [parseRows] start in
-                try parseRows(records[start...].prefix(256), first + start)
+                try Task.checkCancellation()
+                return try parseRows(records[start...].prefix(256), first + start)
             }
             rows += parsed.flatMap(\.self)
             if isWhole, let head = stored?.head, rows.count != head.count { throw DamagedResult() }

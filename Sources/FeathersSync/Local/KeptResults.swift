@@ -102,17 +102,17 @@ final class KeptResults: Sendable {
         return stored
     }
 
-    /// Reads the rows of a stored result that follow its beginning.
+    /// Reads rows of a stored result that follow those that were read.
     /// - Returns: Nil if the result has changed since.
-    func readRest(of stored: StoredResult, _ place: KeptPlace) async throws -> StoredResult? {
+    func readNext(_ count: Int, of stored: StoredResult, _ place: KeptPlace) async throws -> (
+        places: [Int], records: [[UInt8]]
+    )? {
         try await database.read { database, _ in
             guard let head = stored.head, try ResultTables.head(place.key, in: database)?.version == head.version else {
                 return nil
             }
-            var rest = stored
-            (rest.places, rest.records) = try ResultTables.rows(
-                of: head.number, after: stored.places.last ?? 0, in: database)
-            return rest
+            return try ResultTables.rows(
+                of: head.number, after: stored.places.last ?? 0, atMost: count, in: database)
         } ?? nil
     }
 

@@ -68,12 +68,12 @@ enum ResultTables {
     }
 
     /// Returns the next rows of a result.
-    static func rows(of number: Int, after place: Int, atMost count: Int = .max, in database: Database) throws -> (
+    static func rows(of number: Int, after place: Int, atMost count: Int, in database: Database) throws -> (
         places: [Int], records: [[UInt8]]
     ) {
         let sql = "SELECT position, record FROM rows WHERE position > ? AND position < ? ORDER BY position LIMIT ?"
         var found: (places: [Int], records: [[UInt8]]) = ([], [])
-        _ = try database.rows(sql, position(number, place), position(number + 1, 0), SQLiteValue(count)) { row in
+        try database.forEachRow(sql, [position(number, place), position(number + 1, 0), SQLiteValue(count)]) { row in
             found.places.append(Int(row.integer(0) ?? 0) - number * SavedResult.limit)
             found.records.append(row.bytes(1) ?? [])
         }
