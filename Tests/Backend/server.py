@@ -1,8 +1,12 @@
-"""A FeathersJS backend to test against, and a server that answers by script.
+"""A FeathersJS server to develop and test against.
 
-    python server.py --port 0
+    python server.py --port 3030
 
-prints five lines once it listens:
+introduces itself to people, see backend/introduction.py, and runs until Ctrl-C.
+
+    python server.py --machine --port 0
+
+is for tests. It also has a server that answers by script, and prints five lines once it listens:
 
     READY http://127.0.0.1:PORT      the services, over REST and Socket.IO; below /v6 as FeathersJS 6 has them, see backend/feathers6.py
     SCRIPT 127.0.0.1:PORT            the script server, see backend/script.py, and fault proxies, see backend/faults.py
@@ -12,8 +16,9 @@ prints five lines once it listens:
                                      with TLS and the same certificate (0 where there is none)
     JSONAPI http://127.0.0.1:PORT    a JSON:API 1.1 server, see jsonapi/__init__.py
 
-and stops when its standard input ends or on SIGTERM, so that it never outlives
-whoever started it. Services and behaviour: a FeathersJS 5 application, as recorded
+It stops when its standard input ends, too, so that it never outlives whoever started it.
+
+Either stops on SIGTERM. Services and behaviour: a FeathersJS 5 application, as recorded
 in Tests/Wire. Environment, as on the recorded server: COMPRESS=1, NODE_ENV,
 JWT_EXPIRES, PING_INTERVAL and PING_TIMEOUT (milliseconds), IO_PATH; our own:
 REFRESH_TOKENS=1, and REDIS_URL, with which any number of these servers are nodes of one
@@ -22,16 +27,22 @@ application: they share `messages` and `todos`, and events reach everybody's cli
 
 import argparse
 import asyncio
+import errno
 import logging
 import os
+import pathlib
 import signal
 import sys
 import threading
 
-from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
+try:
+    from aiohttp import web
+    from aiohttp.http_exceptions import HttpProcessingError
+except ModuleNotFoundError as missing:
+    requirements = pathlib.Path(__file__).with_name("requirements.txt")
+    sys.exit(f"This Python has no '{missing.name}'. Install it: {sys.executable} -m pip install -r {requirements}")
 
-from backend import certificate
+from backend import certificate, introduction
 from backend.application import Application
 from backend.faults import FaultProxies
 from backend.feathers6 import Feathers6
@@ -46,9 +57,8 @@ MAXIMUM_BODY = 256 * 1024 * 1024
 NESTING = 10_000  # Node parses deeply nested JSON as well.
 
 
-async def serve(host, port):
+async def serve(arguments):
     stop = asyncio.Event()
-    stop_at_end_of_input(stop)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
 
@@ -58,7 +68,22 @@ async def serve(host, port):
     await app.realtime.join_nodes()
     site.router.add_route("*", "/v6/{path:.*}", Feathers6(app).handle)
     site.router.add_route("*", "/{path:.*}", REST(app).handle)
-    services_port = await serve_site(site, host, port)
+    port = await serve_site(site, arguments.host, arguments.port)
+    if arguments.machine:
+        await serve_machine(arguments.host, port, stop)
+    else:
+        introduction.add_guests(app.services["users"])
+        host = "localhost" if arguments.host == "127.0.0.1" else arguments.host
+        print(introduction.text(f"http://{host}:{port}", app.services), flush=True)
+        await stop.wait()
+    # Open connections and timers end with the process: nobody is left to tell.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+async def serve_machine(host, services_port, stop):
+    """Opens what only tests need, and says where everything is."""
+    stop_at_end_of_input(stop)
     json_api_port = await serve_site(JSONAPISite().application(), host, 0)
     tls = certificate.make()
     script = ScriptServer(FaultProxies(host, tls[0] if tls else None))
@@ -72,13 +97,9 @@ async def serve(host, port):
     print(f"SCRIPT_TLS localhost:{tls_port} {tls[1]}" if tls else "SCRIPT_TLS -")
     print(f"WEBSOCKET {web_socket_port} {web_socket_tls_port}")
     print(f"JSONAPI http://{host}:{json_api_port}", flush=True)
-
     await stop.wait()
     if tls:
         certificate.remove(tls[1])
-    # Open connections and timers end with the process: nobody is left to tell.
-    sys.stdout.flush()
-    os._exit(0)
 
 
 async def serve_site(site, host, port):
@@ -114,15 +135,34 @@ async def without_server_name(request, response):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; by default, this machine's own")
+    parser.add_argument("--port", type=port, default=0, help="0, the default, takes any free port")
     parser.add_argument("--compress", action="store_true", help="same as COMPRESS=1")
+    parser.add_argument("--machine", action="store_true", help="for tests: more servers, and their ports as lines")
     arguments = parser.parse_args()
     if arguments.compress:
         os.environ["COMPRESS"] = "1"
     sys.setrecursionlimit(NESTING)
     logging.getLogger("aiohttp.server").addFilter(is_worth_telling)
-    asyncio.run(serve(arguments.host, arguments.port))
+    try:
+        asyncio.run(serve(arguments))
+    except OSError as error:
+        sys.exit(reason(error, arguments))
+
+
+def port(text):
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port: use a number from 0 to 65535")
+    return int(text)
+
+
+def reason(error, arguments):
+    """Why the server cannot listen, in a sentence."""
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {arguments.port} is in use. Stop the program that uses it, or choose another one with --port."
+    if error.errno == errno.EACCES:
+        return f"Port {arguments.port} is reserved. Choose one above 1023 with --port."
+    return f"Cannot listen on port {arguments.port} of '{arguments.host}': {error.strerror or error}."
 
 
 if __name__ == "__main__":

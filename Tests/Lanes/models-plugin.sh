@@ -16,7 +16,7 @@ fi
 "$python" -c 'import aiohttp' 2>/dev/null || "$python" -m pip install -q -r "$package/Tests/Backend/requirements.txt"
 
 mkdir -p "$root"
-coproc BACKEND { exec "$python" "$package/Tests/Backend/server.py" --port 0 2>/dev/null; }
+coproc BACKEND { exec "$python" "$package/Tests/Backend/server.py" --machine --port 0 2>/dev/null; }
 read -r word url <&"${BACKEND[0]}"
 [ "$word" = READY ] || { echo "the backend does not start"; exit 1; }
 trap 'exec {BACKEND[1]}>&-' EXIT

@@ -9,6 +9,11 @@ package struct VirtualEnvironment {
     private var requirements: URL { package.appending(path: "Tests/Backend/requirements.txt") }
     private var interpreter: String { folder.appending(path: "bin/python").path }
 
+    /// The interpreter to run this package's backend with, after creating what is missing.
+    package static func interpreter() throws -> String {
+        try VirtualEnvironment(package: PackageFolder.url, python: PythonInstallation()).prepared()
+    }
+
     /// The interpreter to run the backend with, after creating what is missing.
     func prepared() throws -> String {
         let build = package.appending(path: ".build")

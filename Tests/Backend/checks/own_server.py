@@ -29,6 +29,7 @@ class Servers:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 str(SERVER),
+                "--machine",
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 env={**os.environ, **(environment or {})},
