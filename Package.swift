@@ -103,7 +103,8 @@ let package = Package(
         .target(
             name: "ExampleProgram", dependencies: ["Feathers"], path: "Sources/Examples/ExampleProgram",
             swiftSettings: settings),
-        .executableTarget(name: "Quickstart", dependencies: ["Feathers"], swiftSettings: settings),
+        .executableTarget(
+            name: "Quickstart", dependencies: ["ExampleProgram", "Feathers"], swiftSettings: settings),
         .executableTarget(
             name: "EventStream", dependencies: ["ExampleProgram", "Feathers"], path: "Sources/Examples/EventStream",
             swiftSettings: settings
@@ -258,6 +259,7 @@ let package = Package(
             name: "ExamplesTests",
             dependencies: [
                 "FeathersSupport", "Board", "Chat", "EventStream", "ExampleProgram", "Hello", "JobWorker", "Notes",
+                "Quickstart",
                 "Feathers",
                 "FeathersTesting",
                 "TestBackend", "feathers-models",

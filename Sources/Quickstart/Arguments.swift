@@ -17,8 +17,7 @@ enum Arguments: Equatable {
           --password PW     the password for the email address; visible to other users of this machine
           --help            show this help
 
-        Exit codes: 0 success, 64 invalid arguments, 69 the server cannot be reached, 77 sign-in refused, \
-        1 other errors.
+        Exit codes: 0 success, 64 invalid arguments, 69 the server cannot be reached, 70 other errors.
         """
 
     /// An error in the command line.

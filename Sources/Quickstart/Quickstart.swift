@@ -1,3 +1,4 @@
+import ExampleProgram
 import Feathers
 import Foundation
 
@@ -5,25 +6,13 @@ import Foundation
 @main
 struct Quickstart {
     static func main() async {
-        let screen = Screen()
-        do {
-            switch try Arguments(CommandLine.arguments.dropFirst()) {
-            case .help: screen.line(Arguments.usage)
-            case .run(let server, let transport, let account):
-                try await run(on: server, over: transport, as: account, screen)
+        await ExampleProgram.run(usage: Arguments.usage) { arguments in
+            do {
+                guard case .run(let server, let transport, let account) = try Arguments(arguments) else { return }
+                try await run(on: server, over: transport, as: account, Screen())
+            } catch let mistake as Arguments.Mistake {
+                throw ProgramError.usage("\(mistake)\n\n\(Arguments.usage)")
             }
-        } catch let mistake as Arguments.Mistake {
-            screen.problem("\(mistake)\n\n\(Arguments.usage)")
-            exit(ExitCode.usage)
-        } catch let error as FeathersError where error.code == .unavailable {
-            screen.problem("The server cannot be reached: \(error)\nIs it running, and is the URL correct?")
-            exit(ExitCode.unavailable)
-        } catch let refusal as SignInRefusal {
-            screen.problem("\(refusal)")
-            exit(ExitCode.noPermission)
-        } catch {
-            screen.problem("\(error)")
-            exit(ExitCode.failure)
         }
     }
 
@@ -64,12 +53,4 @@ struct Quickstart {
 /// The server has no such user, or the password is wrong.
 struct SignInRefusal: Error, CustomStringConvertible {
     let description: String
-}
-
-/// Exit codes from `sysexits.h`.
-enum ExitCode {
-    static let failure: Int32 = 1
-    static let usage: Int32 = 64
-    static let unavailable: Int32 = 69
-    static let noPermission: Int32 = 77
 }

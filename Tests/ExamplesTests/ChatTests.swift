@@ -96,21 +96,6 @@ struct ChatTests {
         }
     }
 
-    @Test("Lines are whole whatever pieces they come in, and the last one needs no end")
-    func lines() async throws {
-        let pipe = Pipe()
-        let lines = Lines(from: pipe.fileHandleForReading.fileDescriptor)
-        var iterator = lines.values.makeAsyncIterator()
-        try pipe.fileHandleForWriting.write(contentsOf: Data("one\n\ntw".utf8))
-        #expect(await iterator.next() == "one")
-        #expect(await iterator.next() == "")
-        try pipe.fileHandleForWriting.write(contentsOf: Data("ö\nlast".utf8))
-        #expect(await iterator.next() == "twö")
-        try pipe.fileHandleForWriting.close()
-        #expect(await iterator.next() == "last")
-        #expect(await iterator.next() == nil)
-    }
-
     @Test("The program asks for the password first, and leaves at the end of its input")
     func program() async throws {
         let (url, room) = (try await TestBackend.url(), UUID().uuidString)

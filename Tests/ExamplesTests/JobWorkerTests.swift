@@ -118,18 +118,28 @@ struct JobWorkerTests {
             let malformed = try await jobs.json.create(.object(record)).id
             let app = app(proxy)
             let worker = Promise<Worker>()
-            let done = Mutex(0)
-            let made = Worker("worker", jobs: app.service("todos", of: Job.self), queue: queue) { _ in
-                if done.withLock({
-                    $0 += 1; return $0
-                }) == 2 {
-                    try await worker.value().stop()
+            let seen = Mutex(0)
+            let see: @Sendable () async throws -> Void = {
+                let isLast = seen.withLock { seen in
+                    seen += 1
+                    return seen == 3
                 }
+                if isLast { try await worker.value().stop() }
             }
+            let reports = Mutex<[String]>([])
+            let made = Worker(
+                "worker", jobs: app.service("todos", of: Job.self), queue: queue,
+                report: { report in
+                    reports.withLock { $0.append(report) }
+                    Task { try await see() }
+                },
+                work: { _ in try await see() })
             worker.resolve(made)
             try await withFeathersApp(app) { _ in try await made.run() }
             #expect(try await jobs.count(.where(.queue, queue).where(.state, Job.State.done)) == 2)
-            #expect(try await jobs.json.get(malformed)["state"] == "open")
+            #expect(reports.withLock { $0.count } == 1)
+            let aside = try await jobs.json.get(malformed)
+            #expect(aside["state"] == "failed" && aside["reason"]?.string?.contains("text") == true)
         }
     }
 }

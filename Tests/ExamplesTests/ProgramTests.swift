@@ -50,6 +50,15 @@ struct ProgramTests {
         #expect(wrong.code == 64 && wrong.output.isEmpty && wrong.errors == help.output)
     }
 
+    @Test("The quickstart, whose arguments are options, is used the same way")
+    func quickstart() async throws {
+        let help = try await Self.run("Quickstart", "--help")
+        #expect(help.code == 0 && help.output.hasPrefix("Usage: swift run Quickstart ") && help.errors.isEmpty)
+        let wrong = try await Self.run("Quickstart", "--nonsense")
+        #expect(wrong.code == 64 && wrong.output.isEmpty)
+        #expect(wrong.errors == "Unknown argument '--nonsense'.\n\n" + help.output)
+    }
+
     @Test("A list of notes without a server is one sentence and 69")
     func serverDown() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -29,24 +29,28 @@ enum BoardProgram {
             let folder = URL(filePath: arguments[1], directoryHint: .isDirectory)
             let board = try await Board(
                 arguments[2], over: .mixed(realTime: .socketIO(url), rest: .rest(url)), folder: folder)
-            try await run(board)
+            try await ExampleProgram.untilInterrupted { try await run(board) }
         }
     }
 
     /// Shows the board and obeys commands, until there are no more.
     private static func run(_ board: Board) async throws {
-        let screen = Screen(name: board.name)
-        try await withFeathersApp(board.app) { _ in
+        let console = Console()
+        let screen = Screen(name: board.name, on: console)
+        try await withFeathersApp(board.app) { app in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await board.watch { await screen.show($0) } }
+                group.addTask {
+                    let statuses = app.connectionStatusUpdates()
+                    async let _: Void = { for await status in statuses { await screen.show(status) } }()
+                    try await board.watch { await screen.show($0) }
+                }
                 group.addTask {
                     // Commands name cards that are shown.
                     await screen.wait()
-                    for await line in typedLines() where !line.isEmpty { await obey(line, board, screen) }
+                    console.prompt("> ")
+                    for await line in console.lines where !line.isEmpty { await obey(line, board, screen, console) }
                     let left = try await board.send(within: .seconds(2))
-                    if left > 0 {
-                        ExampleProgram.write("Changes that are sent when this board is opened again: \(left)\n")
-                    }
+                    if left > 0 { console.show("Changes that are sent when this board is opened again: \(left)") }
                 }
                 // Watching ends only with an error.
                 try await group.next()
@@ -55,7 +59,7 @@ enum BoardProgram {
         }
     }
 
-    private static func obey(_ line: String, _ board: Board, _ screen: Screen) async {
+    private static func obey(_ line: String, _ board: Board, _ screen: Screen, _ console: Console) async {
         do {
             switch try Command(line) {
             case .add(let title): await screen.wait(forCard: try await board.add(title))
@@ -64,22 +68,12 @@ enum BoardProgram {
             case .remove(let card): try await board.remove(screen.card(card))
             case .send:
                 if case let left = try await board.send(within: .seconds(10)), left > 0 {
-                    ExampleProgram.complain("\(left) are not sent.")
+                    console.complain("\(left) are not sent.")
                 }
-            case .help: ExampleProgram.write(Command.usage + "\n")
+            case .help: console.show(Command.usage)
             }
         } catch {
-            ExampleProgram.complain("\(error)")
+            console.complain("\(error)")
         }
-    }
-
-    /// The lines of standard input. They are read on a thread of their own, which waits for each one.
-    private static func typedLines() -> AsyncStream<String> {
-        let (lines, typed) = AsyncStream.makeStream(of: String.self)
-        Thread.detachNewThread {
-            while let line = readLine() { typed.yield(line) }
-            typed.finish()
-        }
-        return lines
     }
 }

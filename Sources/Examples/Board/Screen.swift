@@ -7,27 +7,49 @@ import Foundation
 /// An actor, so that a command never comes between the printing of a board and the numbers of its cards.
 actor Screen {
     private let name: String
+    private let console: Console
+    /// The board as it was shown last.
+    private var snapshot: LiveSnapshot<Card>?
+    /// Whether the connection is lost, or there never was one.
+    private var isOffline = false
     /// The cards in the order in which they are numbered; nil before the first board.
     private var cards: [Card]?
     private let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    init(name: String) { self.name = name }
+    init(name: String, on console: Console) { (self.name, self.console) = (name, console) }
+
+    /// Shows the board again, if a change of the connection changes its heading.
+    func show(_ status: ConnectionStatus) {
+        let wasOffline = isOffline
+        switch status {
+        case .waiting, .closed: isOffline = true
+        case .connected: isOffline = false
+        case .offline, .connecting: break
+        }
+        if isOffline != wasOffline, snapshot != nil { draw() }
+    }
 
     func show(_ snapshot: LiveSnapshot<Card>) {
+        self.snapshot = snapshot
+        draw()
+        changed.yield()
+    }
+
+    private func draw() {
+        guard let snapshot else { return }
         let places = { (card: Card) in Command.columns.firstIndex(of: card.column) ?? Command.columns.count }
         // In each column, the cards stay in the order of the snapshot.
         let rows = snapshot.enumerated()
             .sorted { (places($0.element.record), $0.offset) < (places($1.element.record), $1.offset) }.map(\.element)
-        var lines = ["-- \(name): \(heading(of: snapshot))"]
+        var lines = [ExampleProgram.styled("-- \(name): \(heading(of: snapshot))", .bold)]
         for (number, row) in rows.enumerated() {
             let column = row.record.column.rawValue.padding(toLength: 6, withPad: " ", startingAt: 0)
-            lines.append("\(column) \(number + 1) \(Self.badge(row.state)) \(row.record.title)")
+            let title = ExampleProgram.printable(row.record.title)
+            lines.append("\(column) \(number + 1) \(Self.badge(row.state)) \(title)")
         }
         // A terminal shows the board as it is now; a file or a pipe, as it was at each moment.
-        ExampleProgram.write(
-            (isatty(STDOUT_FILENO) == 1 ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
+        console.replace(with: lines.joined(separator: "\n"))
         cards = rows.map(\.record)
-        changed.yield()
     }
 
     private func heading(of snapshot: LiveSnapshot<Card>) -> String {
@@ -35,20 +57,23 @@ actor Screen {
         let total =
             snapshot.total.flatMap { $0 > count ? " of \(snapshot.isTotalEstimated ? "about " : "")\($0)" : nil } ?? ""
         let cards = "\(count)\(total) \(count == 1 && total.isEmpty ? "card" : "cards")"
-        return switch snapshot.source {
-        case .server: cards
-        // This device has never seen the board.
-        case .stored(.distantPast) where count == 0: "no server"
-        case .stored(.distantPast): "\(cards) from this device, no server"
-        case .stored(let date): "\(cards) from this device, as of \(date.formatted(.iso8601))"
-        }
+        let known =
+            switch snapshot.source {
+            case .server: cards
+            // This device has never seen the board.
+            case .stored(.distantPast) where count == 0: "not loaded yet"
+            case .stored(.distantPast): "\(cards) from this device"
+            case .stored(let date): "\(cards) from this device, as of \(date.formatted(.iso8601))"
+            }
+        return isOffline ? "offline, \(known)" : known
     }
 
     private static func badge(_ state: RecordState) -> String {
         switch state {
         case .confirmed: " "
-        case .pending: "…"
-        case .failed(let failure): "! (\(failure.error.message))"
+        case .pending: ExampleProgram.styled("…", .yellow)
+        case .failed(let failure):
+            ExampleProgram.styled("! (\(ExampleProgram.printable(failure.error.message)))", .red)
         }
     }
 

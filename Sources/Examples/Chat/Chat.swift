@@ -26,29 +26,30 @@ enum Chat {
             }
             guard arguments.count == 3 else { throw ProgramError.usage(usage) }
             let url = try ExampleProgram.server(arguments[0], or: usage)
-            let lines = Lines(from: STDIN_FILENO)
-            let signals = ProcessSignal.received()
-            async let _: Void = { for await _ in signals { lines.finish() } }()
-            let password = await Terminal.secret("Password: ") { await lines.next() }
-            if let password {
-                try await chat(on: url, usesFeathers6, in: arguments[1], as: arguments[2], password, saying: lines)
-            }
+            let (room, email) = (arguments[1], arguments[2])
+            let app = usesFeathers6 ? FeathersApp(transport: .feathers6(url)) : FeathersApp(transport: .socketIO(url))
+            try app.use(authentication: AuthenticationOptions())
+            try await ExampleProgram.untilInterrupted { try await chat(over: app, in: room, as: email) }
         }
     }
 
-    private static func chat(
-        on url: URL, _ usesFeathers6: Bool, in name: String, as email: String, _ password: String, saying lines: Lines
-    ) async throws {
-        let app = usesFeathers6 ? FeathersApp(transport: .feathers6(url)) : FeathersApp(transport: .socketIO(url))
-        try app.use(authentication: AuthenticationOptions())
+    private static func chat(over app: FeathersApp, in name: String, as email: String) async throws {
         try await withFeathersApp(app) { app in
             // Fails immediately if there is no server. Later, a lost connection is restored.
             try await app.connect()
-            let room = try await ChatRoom(name, of: app, email: email, password: password) {
-                ExampleProgram.write("\($0)\n")
+            let console = Console()
+            guard let password = await console.secret("Password: "), !password.isEmpty else {
+                throw ProgramError("A password is needed to sign in.")
             }
-            ExampleProgram.write("You are \(room.author), in '\(name)'. Press ^D to leave.\n")
-            try await room.run(saying: lines.values)
+            let room: ChatRoom
+            do {
+                room = try await ChatRoom(name, of: app, email: email, password: password) { console.show($0) }
+            } catch let error as FeathersError where error.execution == .answered {
+                throw ProgramError("The server refused the sign-in as '\(email)': \(error.message).")
+            }
+            console.show("You are \(ExampleProgram.printable(room.author)), in '\(name)'. Press ^D to leave.")
+            console.prompt("> ")
+            try await room.run(saying: console.lines)
         }
     }
 }

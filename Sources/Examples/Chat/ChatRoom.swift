@@ -1,3 +1,4 @@
+import ExampleProgram
 import Feathers
 
 /// A chat room that a user has joined. Shows its messages, and sends the lines that are typed.
@@ -40,11 +41,13 @@ struct ChatRoom: Sendable {
     }
 
     private func say(_ text: String) async {
+        // Without a connection, a call waits for it.
+        if case .connected? = app.connectionStatus {} else { notice("Waiting for the connection to send: \(text)") }
         do {
             // The message is shown when its event arrives, as for everyone else.
             try await messages.create(ChatMessage(room: name, author: author, text: text))
         } catch {
-            show("! Not sent: \(error)")
+            problem("Not sent: \(text) (\(error))")
         }
     }
 
@@ -52,7 +55,7 @@ struct ChatRoom: Sendable {
         // Listens before fetching, so that nothing is missed in between. A message that arrives both ways is shown
         // once.
         let deliveries = messages.deliveries([.created])
-        var shown: [ServiceID] = []
+        var shown: [ChatMessage] = []
         try await showRecent(except: &shown)
         for await delivery in deliveries {
             switch delivery {
@@ -65,22 +68,24 @@ struct ChatRoom: Sendable {
                 } catch is CancellationError {
                     return
                 } catch {
-                    show("! Messages may be missing here: \(error)")
+                    problem("Messages may be missing here: \(error)")
                 }
             }
         }
     }
 
-    private func showRecent(except shown: inout [ServiceID]) async throws {
+    private func showRecent(except shown: inout [ChatMessage]) async throws {
         let newestFirst = try await messages.find(.where("room", name).sorted(by: "id", .descending).limit(Self.recent))
         for message in newestFirst.reversed() { show(message, except: &shown) }
     }
 
-    private func show(_ message: ChatMessage, except shown: inout [ServiceID]) {
-        guard let id = message.id, !shown.contains(id) else { return }
-        shown.append(id)
+    private func show(_ message: ChatMessage, except shown: inout [ChatMessage]) {
+        // Whole messages are compared: a server that starts again, with nothing, begins to count again too.
+        guard message.id != nil, !shown.contains(message) else { return }
+        shown.append(message)
         if shown.count > 4 * Self.recent { shown.removeFirst() }
-        show("\(message.author): \(message.text)")
+        let author = ExampleProgram.styled(ExampleProgram.printable(message.author), .bold)
+        show("\(author): \(ExampleProgram.printable(message.text))")
     }
 
     /// Reports when the connection is lost and when it is restored.
@@ -90,13 +95,16 @@ struct ChatRoom: Sendable {
             switch status {
             case .waiting where !isLost:
                 isLost = true
-                show("* The connection was lost. Reconnecting…")
+                notice("The connection was lost. Reconnecting…")
             case .connected where isLost:
                 isLost = false
-                show("* Connected again")
-            case .closed(let reason): show("* The connection is closed: \(reason)")
+                notice("Connected again")
+            case .closed(let reason): notice("The connection is closed: \(reason)")
             default: break
             }
         }
     }
+
+    private func notice(_ text: String) { show(ExampleProgram.styled("* \(ExampleProgram.printable(text))", .dim)) }
+    private func problem(_ text: String) { show(ExampleProgram.styled("! \(ExampleProgram.printable(text))", .red)) }
 }

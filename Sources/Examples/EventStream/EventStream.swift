@@ -8,7 +8,8 @@ enum EventStream {
     static let usage = """
         Usage: EventStream URL PORT SERVICE …
 
-        Forwards the events of a server's services to HTTP clients: /events/SERVICE, /health and /metrics.
+        Forwards the events of a server's services to HTTP clients: /events/SERVICE, /health and /metrics. While the
+        server cannot be reached, it tries again, and /health says so. Press Ctrl-C to stop.
 
           URL      a FeathersJS server, like http://localhost:3030
           PORT     the port on this machine to listen on; 0 for any
@@ -29,8 +30,10 @@ enum EventStream {
                 throw ProgramError("Cannot listen on port \(port): \(String(cString: strerror(error.code.rawValue))).")
             }
             let server = EventStreamServer(app: app, paths: Set(arguments.dropFirst(2)))
-            app.use(backgroundWork: { _ in await server.run(on: listener) })
-            ExampleProgram.write("http://127.0.0.1:\(listener.port)/health\n")
+            app.use(backgroundWork: { _ in
+                ExampleProgram.write("http://127.0.0.1:\(listener.port)/health\n")
+                await server.run(on: listener)
+            })
             try await app.run(until: [.terminate, .interrupt], shutDownWithin: .seconds(10))
         }
     }

@@ -27,8 +27,21 @@ public enum ExampleProgram {
         do {
             try await body(arguments)
         } catch {
-            complain("\(error)")
+            // A line that was being typed is given up, and the sentence gets a line of its own.
+            Console.restoreTerminal()
+            complain(sentence(for: error))
             exit(code(of: error))
+        }
+    }
+
+    /// Runs a program until it ends, or until Ctrl-C or SIGTERM cancels it.
+    public static func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        let signals = ProcessSignal.received()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await body() }
+            group.addTask { for await _ in signals { return } }
+            defer { group.cancelAll() }
+            try await group.next()
         }
     }
 
@@ -38,6 +51,16 @@ public enum ExampleProgram {
         case let error as ProgramError: error.code
         case let error as FeathersError where error.code == .unavailable: 69
         default: 70
+        }
+    }
+
+    /// Returns what to print for an error.
+    static func sentence(for error: any Error) -> String {
+        switch error {
+        case let error as ProgramError: error.description
+        case let error as FeathersError where error.code == .unavailable:
+            "The server cannot be reached: \(printable(error.message)). Is it running, and is the URL correct?"
+        default: printable("\(error)")
         }
     }
 

@@ -12,6 +12,8 @@ struct Job: Codable, Queryable {
     var state = State.open
     /// The name of the worker that has claimed the job.
     var worker: String?
+    /// Why the job has failed.
+    var reason: String?
 
-    enum CodingKeys: String, CodingKey { case id, queue, text, state, worker }
+    enum CodingKeys: String, CodingKey { case id, queue, text, state, worker, reason }
 }

@@ -13,6 +13,9 @@ enum JobWorker {
           URL      a FeathersJS server, like http://localhost:3030
           SERVICE  the service that stores the jobs
           QUEUE    the name of the queue
+
+        A job has a queue, a text and the state 'open'. One that cannot be read or processed gets the state 'failed' and
+        a reason, and the others go on.
         """
 
     static func main() async {
@@ -21,12 +24,17 @@ enum JobWorker {
             let app = FeathersApp(transport: .socketIO(try ExampleProgram.server(arguments[0], or: usage)))
             app.use(diagnostics: .standardError)
             let name = "\(ProcessInfo.processInfo.hostName)-\(ProcessInfo.processInfo.processIdentifier)"
-            let worker = Worker(name, jobs: app.service(arguments[1], of: Job.self), queue: arguments[2]) { job in
-                print("\(job.id ?? 0): \(job.text)")
-            }
+            let worker = Worker(
+                name, jobs: app.service(arguments[1], of: Job.self), queue: arguments[2],
+                report: { ExampleProgram.write(ExampleProgram.styled(ExampleProgram.printable($0), .red) + "\n") },
+                work: { ExampleProgram.write("\($0.id ?? 0): \(ExampleProgram.printable($0.text))\n") })
             let signals = ProcessSignal.received()
             async let _: Void = { for await _ in signals { worker.stop() } }()
             try await withFeathersApp(app) { app in
+                // Fails immediately if there is no server. Later, a lost connection is restored.
+                try await app.connect()
+                let queue = ExampleProgram.printable(arguments[2])
+                ExampleProgram.write("Waiting for jobs in '\(queue)'. Press Ctrl-C to stop.\n")
                 // First the work ends, which says so to the server; then the connection.
                 try await worker.run()
                 await app.shutDown(within: .seconds(10))

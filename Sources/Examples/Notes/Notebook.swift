@@ -46,15 +46,63 @@ struct Notebook: Sendable {
         }
     }
 
-    /// Sends the notes that have not been sent yet, for at most some time.
+    /// Sends the notes that have not been sent yet, for at most some time, or until the server cannot be reached.
     /// - Returns: How many are left.
-    func send(within limit: Duration) async throws -> Int { try await app.outbox?.flush(within: limit).count ?? 0 }
+    func send(within limit: Duration) async throws -> Int {
+        let left = try await first(within: limit) { [app] in try await app.outbox?.flush(within: limit).count ?? 0 }
+        if let left { return left }
+        for await state in app.outbox?.stateUpdates() ?? AsyncStream(unfolding: { nil }) { return state.entries.count }
+        return 0
+    }
+
+    /// Returns the notes of the server, or those on this device if the server cannot be reached.
+    ///
+    /// What the server reports is kept for the next time that it cannot be reached. At most 50 notes are; a server
+    /// seldom reports more at once. ``list(_:)`` has no limit.
+    /// - Parameter limit: How long to wait for the server.
+    func latest(within limit: Duration) async throws -> LiveSnapshot<Note>? {
+        let live = notes.live(Query<Note>.where(.book, book).sorted(by: .id).limit(50)).snapshots
+        let latest = try await first(within: limit) {
+            for try await snapshot in live where snapshot.source == .server { return snapshot }
+            throw CancellationError()
+        }
+        if let latest { return latest }
+        for try await snapshot in live { return snapshot }
+        return nil
+    }
+
+    /// Returns the result of a body; nil if the server cannot be reached, or is silent for some time.
+    private func first<Result: Sendable>(
+        within limit: Duration, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result? {
+        try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask { try await body() }
+            group.addTask { [app] in
+                for await status in app.connectionStatusUpdates() {
+                    switch status {
+                    case .waiting, .closed: return nil
+                    case .offline, .connecting, .connected: continue
+                    }
+                }
+                try await Task.sleep(for: limit)
+                return nil
+            }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
 
     /// Lists all notes on the server, page by page.
     /// - Parameter show: Called with each note, and with the fraction of the pages that have been fetched.
     func list(_ show: (Note, Double?) -> Void) async throws {
         let query = Query<Note>.where(.book, book).sorted(by: .id)
-        for try await page in notes.pages(query, of: 10, keyedBy: "id") {
+        // Not `keyedBy: "id"`: in a query string, the id that a page continues after is text, and a server that does not
+        // convert it finds no number after it.
+        for try await page in notes.pages(query, of: 10) {
             for note in page { show(note, page.fraction) }
         }
     }

@@ -60,6 +60,30 @@ struct DevelopmentServerTests {
         }
     }
 
+    @Test("Each example that it prints runs as printed")
+    func examples() async throws {
+        let server = try await DevelopmentServer()
+        let folder = FileManager.default.temporaryDirectory.appending(path: "feathers-examples-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let examples = section("Examples", of: server.terminal.lines).map { $0.split(separator: " ").map(String.init) }
+        let said = [
+            "Quickstart": "  took  ", "Chat": "Password:", "Notes": "sent", "Board": "-- team: 0 cards",
+            "EventStream": "/health", "JobWorker": "Waiting for jobs in 'mail'. Press Ctrl-C to stop.",
+        ]
+        #expect(examples.map { $0[2] } == ["Quickstart", "Chat", "Notes", "Board", "EventStream", "JobWorker"])
+        for words in examples {
+            let arguments = words.dropFirst(3).map { word in
+                // Its folders are in the current one, and the port may be in use here.
+                word.hasSuffix("-data") ? folder.appending(path: word).path : word == "8080" ? "0" : word
+            }
+            let program = try PseudoTerminal(SiblingProgram.url(words[2]), arguments)
+            let text = try #require(said[words[2]])
+            try await program.waits("'\(text)' from \(words[2])") { $0.contains { $0.contains(text) } }
+            if !["Quickstart", "Notes"].contains(words[2]) { program.type("\u{3}") }
+            #expect(try await program.ended() == 0, "\(words[2]): \(program.lines)")
+        }
+    }
+
     @Test("The first program of the guide prints on it what the guide says")
     func hello() async throws {
         let server = try await DevelopmentServer()
