@@ -57,7 +57,7 @@ struct SpeedTests {
     }
 
     /// The processor's time of this thread, whatever else the machine does.
-    private static func seconds() -> Double {
+    static func seconds() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

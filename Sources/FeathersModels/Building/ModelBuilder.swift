@@ -17,7 +17,7 @@ struct ModelBuilder {
     var reader: ShapeReader
     /// The types of the top level, by their schemas.
     private var typeNames: [SchemaPlace: String] = [:]
-    private var topLevel: Set<String> = []
+    private var topLevel = NameSpace(SwiftNames.takenTypes)
     /// Names that schemas of the document may still take.
     private let reserved: Set<String>
     private var waiting: [(schema: Schema, name: String)] = []
@@ -70,13 +70,12 @@ struct ModelBuilder {
             named[index].names.patch = claimData(service.patch, named[index].names.model + "Patch")
         }
         var built: [SwiftService] = []
-        var properties: Set<String> = []
+        var properties = NameSpace()
         for (service, names, object) in named {
             var swift = build(service, object, names)
             let steps = service.path.split(separator: "/").filter { !$0.hasPrefix(":") }.map(String.init)
             let candidates = [steps.last ?? service.path, steps.joined(separator: "-")].map(SwiftNames.property)
-            swift.name = SwiftNames.unused(candidates, properties.contains)
-            properties.insert(swift.name)
+            swift.name = properties.take(candidates)
             built.append(swift)
         }
         var others: [SwiftDeclaration] = []
@@ -87,30 +86,26 @@ struct ModelBuilder {
         return (built, others.sorted { $0.path < $1.path })
     }
 
-    private func isTaken(_ name: String) -> Bool { topLevel.contains(name) || SwiftNames.takenTypes.contains(name) }
-
     private mutating func claim(_ name: String, for schema: Schema) {
-        topLevel.insert(name)
         if typeNames[schema.place] == nil { typeNames[schema.place] = name }
     }
 
     /// Returns the name of the type of a method's data. References to its schema use that type, unless the schema is a
     /// model or not an object.
     private mutating func claimData(_ schema: Schema?, _ derived: String) -> String {
-        let name = SwiftNames.unused([derived], isTaken)
-        topLevel.insert(name)
+        let name = topLevel.take([derived])
         if let schema, object(schema) != nil { claim(name, for: schema) }
         return name
     }
 
     /// A model is called as one record of its service.
-    private func modelName(_ service: ServiceSchemas) -> String {
+    private mutating func modelName(_ service: ServiceSchemas) -> String {
         let steps = service.path.split(separator: "/").filter { !$0.hasPrefix(":") }.map(String.init)
         let id = service.model.text("$id").map(SchemaPlace.stem).flatMap { SwiftNames.isIdentifier($0) ? $0 : nil }
         let last = SwiftNames.type(SwiftNames.singular(id ?? steps.last ?? service.path))
         let whole = SwiftNames.type(SwiftNames.singular(steps.joined(separator: "-")))
         let isUsable = { (name: String) in !name.isEmpty }
-        return SwiftNames.unused([last, last + "Record", whole, "Record"].filter(isUsable), isTaken)
+        return topLevel.take([last, last + "Record", whole, "Record"].filter(isUsable))
     }
 
     /// The top-level type of a schema that is referred to.
@@ -118,14 +113,14 @@ struct ModelBuilder {
         if let name = typeNames[schema.place] { return name }
         let written = SwiftNames.type(schema.place.lastName)
         let base = written.isEmpty ? "Value" : written
-        let name = SwiftNames.unused([base, base + "Record", base + "Value"], isTaken)
+        let name = topLevel.take([base, base + "Record", base + "Value"])
         claim(name, for: schema)
         waiting.append((schema, name))
         return name
     }
 
     /// Whether a type inside another one would hide one of the top level.
-    func isTakenInside(_ name: String) -> Bool { isTaken(name) || reserved.contains(name) }
+    func isTakenInside(_ name: String) -> Bool { topLevel.contains(name) || reserved.contains(name) }
 
     // MARK: A service
 
@@ -166,7 +161,7 @@ struct ModelBuilder {
                 var scope = Scope(path: "")
                 let type = type(of: schema, suggested: path, in: &scope).type
                 types += scope.nested
-                topLevel.formUnion(scope.nested.map(\.path))
+                for declaration in scope.nested { topLevel.insert(declaration.path) }
                 return type
             }
             let comment = comment(of: schema)
@@ -195,9 +190,11 @@ struct ModelBuilder {
                 if case .object(let object) = reader.unnamed(alternative.reading.shape) { object } else { nil }
             }
             guard var whole = objects.first else { return nil }
+            var places = Dictionary(whole.properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
             for object in objects.dropFirst() {
                 for (name, schema) in object.properties {
-                    guard let index = whole.properties.firstIndex(where: { $0.name == name }) else {
+                    guard let index = places[name] else {
+                        places[name] = whole.properties.count
                         whole.properties.append((name, schema))
                         continue
                     }
@@ -215,26 +212,30 @@ struct ModelBuilder {
 
     /// The properties that a query's schema has; nil if it has none, or those of the model.
     private func queryKeys(_ schema: Schema, _ model: SwiftStructure) -> [(name: String, key: String)]? {
-        var (keys, visited) = ([String](), Set<SchemaPlace>())
-        collectKeys(of: schema, into: &keys, &visited)
+        let keys = keys(of: schema)
         guard !keys.isEmpty, Set(keys) != Set(model.properties.map(\.key)) else { return nil }
-        var taken = SwiftNames.takenMembers.union(model.properties.map(\.name))
+        var taken = NameSpace(SwiftNames.takenMembers.union(model.properties.map(\.name)))
+        let names = Dictionary(model.properties.map { ($0.key, $0.name) }) { first, _ in first }
         return keys.map { key in
-            if let property = model.properties.first(where: { $0.key == key }) { return (property.name, key) }
-            let name = SwiftNames.unused(
-                [SwiftNames.property(key), SwiftNames.isIdentifier(key) ? key : "", "value"], taken.contains)
-            taken.insert(name)
-            return (name, key)
+            if let name = names[key] { return (name, key) }
+            return (taken.take([SwiftNames.property(key), SwiftNames.isIdentifier(key) ? key : "", "value"]), key)
         }
     }
 
     /// The properties that a query may name, without Feathers' own, which begin with a dollar sign.
-    private func collectKeys(of schema: Schema, into keys: inout [String], _ visited: inout Set<SchemaPlace>) {
-        guard let schema = reader.library.resolved(schema), visited.insert(schema.place).inserted else { return }
-        for key in schema["properties"]?.json.object?.keys ?? [] where !key.hasPrefix("$") && !keys.contains(key) {
-            keys.append(key)
+    private func keys(of schema: Schema) -> [String] {
+        var (keys, known) = ([String](), Set<String>())
+        // Schemas may refer to each other in chains of any length.
+        var (waiting, visited) = ([schema], Set<SchemaPlace>())
+        while let next = waiting.popLast() {
+            guard let schema = reader.library.resolved(next), visited.insert(schema.place).inserted else { continue }
+            for key in schema["properties"]?.json.object?.keys ?? []
+            where !key.hasPrefix("$") && known.insert(key).inserted {
+                keys.append(key)
+            }
+            waiting += ["allOf", "anyOf", "oneOf"].flatMap(schema.list).reversed()
         }
-        for part in ["allOf", "anyOf", "oneOf"].flatMap(schema.list) { collectKeys(of: part, into: &keys, &visited) }
+        return keys
     }
 
     /// The lines of a schema's description.

@@ -21,18 +21,43 @@ struct Recursion {
         for path in edges.keys.sorted() where order[path] == nil { visit(path) }
     }
 
-    /// Tarjan's strongly connected components.
-    private mutating func visit(_ path: String) {
-        let index = order.count
-        var low = index
-        order[path] = (index, index)
-        stack.append(path)
-        for next in edges[path] ?? [] where edges[next] != nil {
-            if order[next] == nil { visit(next) }
-            if circles[next] == nil, let reached = order[next] { low = min(low, reached.low) }
+    /// Tarjan's strongly connected components, with a stack of its own: types may refer to each other in chains that
+    /// are longer than the stack of a thread.
+    private mutating func visit(_ first: String) {
+        var open = [(path: first, next: 0)]
+        enter(first)
+        while let (path, next) = open.last {
+            let targets = edges[path] ?? []
+            if next < targets.count {
+                open[open.count - 1].next += 1
+                let target = targets[next]
+                if edges[target] != nil, order[target] == nil {
+                    enter(target)
+                    open.append((target, 0))
+                } else {
+                    lower(path, to: target)
+                }
+                continue
+            }
+            open.removeLast()
+            close(path)
+            if let around = open.last?.path { lower(around, to: path) }
         }
-        order[path]?.low = low
-        guard low == index else { return }
+    }
+
+    private mutating func enter(_ path: String) {
+        order[path] = (order.count, order.count)
+        stack.append(path)
+    }
+
+    /// Notes that a type reaches another one, unless that one's circle is known.
+    private mutating func lower(_ path: String, to target: String) {
+        guard circles[target] == nil, let reached = order[target], let low = order[path]?.low else { return }
+        order[path]?.low = min(low, reached.low)
+    }
+
+    private mutating func close(_ path: String) {
+        guard let (index, low) = order[path], low == index else { return }
         while let last = stack.popLast() {
             circles[last] = index
             if last == path { break }

@@ -15,9 +15,12 @@ extension ModelBuilder {
     struct Scope {
         var path: String
         var nested: [SwiftDeclaration] = []
+        /// The names of the types around, and of those inside.
+        var names: NameSpace
 
-        func isTaken(_ name: String) -> Bool {
-            path.split(separator: ".").contains { $0 == name } || nested.contains { $0.path == "\(path).\(name)" }
+        init(path: String) {
+            self.path = path
+            names = NameSpace(Set(path.split(separator: ".").map(String.init)))
         }
     }
 
@@ -79,6 +82,10 @@ extension ModelBuilder {
 
     /// The type of what a list or dictionary holds.
     private mutating func inside(_ schema: Schema, _ suggested: String, in scope: inout Scope) -> Use {
+        // References may nest lists deeper than any document does, or any type should.
+        guard containers.count < 16 else {
+            return Use(type: .json, notes: ["`JSONValue`, since the lists around it are nested too deeply."])
+        }
         let element = Element(source: schema.place.source, schema: schema.json)
         guard containers.insert(element).inserted else {
             return Use(type: .json, notes: ["`JSONValue`, since the schema contains itself."])
@@ -95,9 +102,8 @@ extension ModelBuilder {
         if let known = reusable[key] { return known }
         let base = suggested.isEmpty ? "Value" : suggested
         let parent = scope.path.split(separator: ".").last ?? ""
-        let name = SwiftNames.unused([base == "Type" ? "Kind" : base, base + "Value", parent + base]) { name in
-            scope.isTaken(name) || isTakenInside(name)
-        }
+        let name = scope.names.take(
+            [base == "Type" ? "Kind" : base, base + "Value", parent + base], unless: { isTakenInside($0) })
         let path = scope.path.isEmpty ? name : "\(scope.path).\(name)"
         // First, since the type may contain itself.
         reusable[key] = .named(path)
@@ -174,19 +180,17 @@ extension ModelBuilder {
 
     /// A name for each key. A key that is a good name already keeps it.
     private static func names(of keys: [String]) -> [String: String] {
-        var (names, taken) = ([String: String](), SwiftNames.takenMembers)
+        var (names, taken) = ([String: String](), NameSpace(SwiftNames.takenMembers))
         for key in keys
-        where SwiftNames.isIdentifier(key) && SwiftNames.property(key) == key && taken.insert(key).inserted {
+        where SwiftNames.isIdentifier(key) && SwiftNames.property(key) == key && taken.insert(key) {
             names[key] = key
         }
         for key in keys where names[key] == nil {
             let name = SwiftNames.property(key)
             // Property wrappers store `id` as `_id`.
             let written = SwiftNames.isIdentifier(key) && !key.hasPrefix("_") ? key : ""
-            names[key] = SwiftNames.unused(
-                [name, written, name.isEmpty ? "value" : name + (name.hasSuffix("Value") ? "Property" : "Value")],
-                taken.contains)
-            taken.insert(names[key] ?? key)
+            names[key] = taken.take(
+                [name, written, name.isEmpty ? "value" : name + (name.hasSuffix("Value") ? "Property" : "Value")])
         }
         return names
     }
@@ -201,25 +205,22 @@ extension ModelBuilder {
 
     /// Cases with names of their own, made of what the document calls them.
     private static func cases(_ all: [(written: String, literal: String)]) -> [(name: String, literal: String)] {
-        var (cases, taken) = ([(name: String, literal: String)](), SwiftNames.takenCases)
+        var (cases, taken) = ([(name: String, literal: String)](), NameSpace(SwiftNames.takenCases))
         for (written, literal) in all {
             let name = SwiftNames.property(written)
             let candidates = written.isEmpty ? ["empty"] : name.isEmpty ? ["value"] : [name, name + "Value"]
-            let unused = SwiftNames.unused(candidates, taken.contains)
-            taken.insert(unused)
-            cases.append((unused, literal))
+            cases.append((taken.take(candidates), literal))
         }
         return cases
     }
 
     private mutating func union(_ shape: UnionShape, path: String, comment: [String]) -> SwiftUnion {
         var scope = Scope(path: path)
-        var (cases, taken) = ([SwiftUnion.Case](), SwiftNames.takenCases)
+        var (cases, taken) = ([SwiftUnion.Case](), NameSpace(SwiftNames.takenCases))
         let objects = shape.alternatives.count { if case .object = $0.reading.shape { true } else { false } }
         for (index, alternative) in shape.alternatives.enumerated() {
             let written = caseName(alternative, isOnlyObject: objects == 1) ?? "option\(index + 1)"
-            let name = SwiftNames.unused([written, written + "Value"], taken.contains)
-            taken.insert(name)
+            let name = taken.take([written, written + "Value"])
             let use = type(of: alternative.reading, alternative.schema, suggested: SwiftNames.type(name), in: &scope)
             cases.append(SwiftUnion.Case(name: name, type: use.type, value: alternative.value))
         }

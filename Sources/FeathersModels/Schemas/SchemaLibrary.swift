@@ -85,7 +85,8 @@ package struct SchemaWarning: Hashable, Sendable, CustomStringConvertible {
     package var place: SchemaPlace
     package var message: String
 
-    package var description: String { "\(place): \(message)" }
+    /// The place and the message, on one line. Both quote the document, which must not control a terminal.
+    package var description: String { SwiftWriter.escaped("\(place): \(message)") }
 }
 
 /// All documents of a run, and the way from one schema to another.
@@ -160,10 +161,12 @@ struct SchemaLibrary: Sendable {
 
     /// The schema, or what its references lead to; nil where they lead nowhere or in a circle.
     func resolved(_ schema: Schema) -> Schema? {
-        var (schema, steps) = (schema, 0)
+        var (schema, visited) = (schema, Set<SchemaPlace>())
         while let reference = schema.text("$ref") {
-            steps += 1
-            guard steps < 32, let target = target(of: reference, in: schema.place.source) else { return nil }
+            guard let target = target(of: reference, in: schema.place.source), visited.insert(target.place).inserted
+            else {
+                return nil
+            }
             schema = target
         }
         return schema

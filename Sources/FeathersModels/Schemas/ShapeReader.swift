@@ -4,6 +4,7 @@ import FeathersJSON
 struct ShapeReader {
     let library: SchemaLibrary
     private(set) var warnings: [SchemaWarning] = []
+    private var knownWarnings: Set<SchemaWarning> = []
     private var known: [SchemaPlace: Reading] = [:]
     /// Whether unions are read as any value. Otherwise, telling a union's alternatives apart could read the union
     /// again.
@@ -14,7 +15,7 @@ struct ShapeReader {
 
     mutating func warn(_ place: SchemaPlace, _ message: String) {
         let warning = SchemaWarning(place: place, message: message)
-        if !warnings.contains(warning) { warnings.append(warning) }
+        if knownWarnings.insert(warning).inserted { warnings.append(warning) }
     }
 
     mutating func read(_ schema: Schema, depth: Int = 0) -> Reading {
@@ -27,14 +28,12 @@ struct ShapeReader {
             return Reading(shape: .any("the schema allows any value"))
         }
         var reading = readKeywords(schema, depth + 1)
-        if schema.json["nullable"]?.bool == true || schema.json["x-nullable"]?.bool == true {
-            reading.isNullable = true
-        }
+        if Self.isMarkedNullable(schema) { reading.isNullable = true }
         return reading
     }
 
     private mutating func readKeywords(_ schema: Schema, _ depth: Int) -> Reading {
-        if let reference = schema.text("$ref") { return readReference(reference, schema, depth) }
+        if schema.text("$ref") != nil { return readReference(schema, depth) }
         if !schema.list("allOf").isEmpty { return readAll(schema, depth) }
         for key in ["anyOf", "oneOf"] {
             let alternatives = schema.list(key)
@@ -53,20 +52,37 @@ struct ShapeReader {
         return readType(schema, depth)
     }
 
-    private mutating func readReference(_ reference: String, _ schema: Schema, _ depth: Int) -> Reading {
-        guard let target = library.target(of: reference, in: schema.place.source) else {
-            warn(schema.place.appending(["$ref"]), "'\(reference)' leads nowhere")
-            return Reading(shape: .any("its reference '\(reference)' leads nowhere"))
+    /// Follows references, one after the other: a chain of them may be of any length.
+    private mutating func readReference(_ schema: Schema, _ depth: Int) -> Reading {
+        var (links, visited) = ([Schema](), Set<SchemaPlace>())
+        var (target, found) = (schema, Reading?.none)
+        while found == nil, let reference = target.text("$ref") {
+            guard let next = library.target(of: reference, in: target.place.source) else {
+                warn(target.place.appending(["$ref"]), "'\(reference)' leads nowhere")
+                return Reading(shape: .any("its reference '\(reference)' leads nowhere"))
+            }
+            guard visited.insert(next.place).inserted else {
+                warn(next.place, "the schema refers to itself without end")
+                return Reading(shape: .any("the schema refers to itself without end"), isEndless: true)
+            }
+            (target, found) = (next, known[next.place])
+            links.append(next)
         }
-        if let reading = known[target.place] { return reading }
-        var reading = read(target, depth: depth)
-        if isPeeking, case .any = reading.shape { return reading }
+        var reading = found ?? read(target, depth: depth)
+        if isPeeking, found == nil, case .any = reading.shape { return reading }
         switch reading.shape {
         case .object, .enumeration, .numbers, .union: reading.shape = .named(target)
         default: break
         }
-        known[target.place] = reading
+        for link in links.reversed() {
+            reading.isNullable = reading.isNullable || Self.isMarkedNullable(link)
+            known[link.place] = reading
+        }
         return reading
+    }
+
+    private static func isMarkedNullable(_ schema: Schema) -> Bool {
+        schema.json["nullable"]?.bool == true || schema.json["x-nullable"]?.bool == true
     }
 
     /// The shape behind a name.
@@ -126,39 +142,51 @@ struct ShapeReader {
             }
             return readAlternatives(alternatives, of: base, depth)
         }
-        var whole = ObjectShape()
-        for part in objects {
-            let object = Self.object(part)
-            for (name, schema) in object.properties {
-                if let index = whole.properties.firstIndex(where: { $0.name == name }) {
-                    let first = whole.properties[index].schema
-                    guard first.json != schema.json else { continue }
-                    whole.properties[index].schema = Schema(
-                        json: ["allOf": [first.json, schema.json]], place: schema.place)
-                } else {
-                    whole.properties.append((name, schema))
-                }
-            }
-            whole.required.formUnion(object.required)
-            whole.isOpen = whole.isOpen || object.isOpen
-        }
+        let whole = Self.joined(objects.map(Self.object))
         if whole.properties.isEmpty { return Reading(shape: .dictionary(nil), isNullable: isNullable) }
         return Reading(shape: .object(whole), isNullable: isNullable)
     }
 
     /// The parts of an `allOf`, with references followed and inner `allOf`s opened.
     private mutating func flatten(_ schema: Schema, into parts: inout [Schema], _ visited: inout Set<SchemaPlace>) {
-        if let reference = schema.text("$ref") {
-            guard let target = library.target(of: reference, in: schema.place.source) else {
-                warn(schema.place.appending(["$ref"]), "'\(reference)' leads nowhere")
-                return
+        // Not by recursion: references may lead from one `allOf` to the next without limit.
+        var waiting = [(schema: schema, isOpened: false)]
+        while let (next, isOpened) = waiting.popLast() {
+            if isOpened {
+                parts.append(next)
+            } else if let reference = next.text("$ref") {
+                guard let target = library.target(of: reference, in: next.place.source) else {
+                    warn(next.place.appending(["$ref"]), "'\(reference)' leads nowhere")
+                    continue
+                }
+                if visited.insert(target.place).inserted { waiting.append((target, false)) }
+            } else {
+                let base = next.without("allOf")
+                if Self.isPart(base) { waiting.append((base, true)) }
+                waiting += next.list("allOf").reversed().map { ($0, false) }
             }
-            if visited.insert(target.place).inserted { flatten(target, into: &parts, &visited) }
-            return
         }
-        for part in schema.list("allOf") { flatten(part, into: &parts, &visited) }
-        let base = schema.without("allOf")
-        if Self.isPart(base) { parts.append(base) }
+    }
+
+    /// One object with the properties of several.
+    private static func joined(_ objects: [ObjectShape]) -> ObjectShape {
+        var (whole, places) = (ObjectShape(), [String: Int]())
+        for object in objects {
+            for (name, schema) in object.properties {
+                if let index = places[name] {
+                    let first = whole.properties[index].schema
+                    guard first.json != schema.json else { continue }
+                    whole.properties[index].schema = Schema(
+                        json: ["allOf": [first.json, schema.json]], place: schema.place)
+                } else {
+                    places[name] = whole.properties.count
+                    whole.properties.append((name, schema))
+                }
+            }
+            whole.required.formUnion(object.required)
+            whole.isOpen = whole.isOpen || object.isOpen
+        }
+        return whole
     }
 
     /// One schema with the keywords of several; nil if they are of different types.

@@ -10,27 +10,20 @@ enum SwiftNames {
     /// The name of a type: `CreatedAt` of `created_at`.
     static func type(_ name: String) -> String {
         let joined = words(name).map(capitalized).joined()
-        return joined.first?.isNumber == true ? "Type" + joined : joined
+        return joined.isEmpty || begins(joined) ? joined : "Type" + joined
     }
 
     /// A name that may stand where it is declared.
     static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
-    /// The first of some names that is not taken, or else the last one with a number.
-    static func unused(_ names: [String], _ isTaken: (String) -> Bool) -> String {
-        let names = names.filter { !$0.isEmpty }
-        if let free = names.first(where: { !isTaken($0) }) { return free }
-        let base = names.last ?? "value"
-        var number = 2
-        while isTaken(base + String(number)) { number += 1 }
-        return base + String(number)
+    static func isIdentifier(_ name: String) -> Bool {
+        name != "_" && begins(name) && name.unicodeScalars.allSatisfy(isPart)
     }
 
-    static func isIdentifier(_ name: String) -> Bool {
-        guard let first = name.unicodeScalars.first, name != "_", !(0x30...0x39).contains(first.value) else {
-            return false
-        }
-        return name.unicodeScalars.allSatisfy(isPart)
+    /// Whether a name may begin as it does. Digits and marks that combine with the letter before may only follow.
+    private static func begins(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first else { return false }
+        return !(0x30...0x39).contains(first.value) && !(0x1DC0...0x1DFF).contains(first.value)
     }
 
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
@@ -42,7 +35,7 @@ enum SwiftNames {
     }
 
     private static func started(_ name: String) -> String {
-        name.first?.isNumber == true ? "value" + name : name
+        begins(name) ? name : "value" + name
     }
 
     /// The words of a name, which begin at separators and at capitals: `HTTPServer_port` has three.
@@ -121,7 +114,7 @@ enum SwiftNames {
     ]
 
     /// Names of properties that have a meaning of their own in every type.
-    static let takenMembers: Set<String> = ["self", "init", "hashValue", "Self", "Type", "Protocol"]
+    static let takenMembers: Set<String> = ["self", "init", "hashValue", "Any", "Self", "Type", "Protocol"]
     /// Names of cases that have a meaning of their own, or that every generated enumeration has.
     static let takenCases: Set<String> = takenMembers.union(["rawValue", "unknown"])
 

@@ -41,11 +41,14 @@ struct SwiftWriter {
     }
 
     /// A string as a literal, which nothing in it can end.
-    static func literal(_ text: String) -> String {
-        var literal = "\""
+    static func literal(_ text: String) -> String { "\"" + escaped(text, quoting: ["\"", "\\"]) + "\"" }
+
+    /// Text on one line, with control characters and marks that change its direction as Swift writes them.
+    static func escaped(_ text: String, quoting quoted: Set<Unicode.Scalar> = []) -> String {
+        var literal = ""
         for scalar in text.unicodeScalars {
             switch scalar {
-            case "\"", "\\": literal += "\\" + String(scalar)
+            case _ where quoted.contains(scalar): literal += "\\" + String(scalar)
             default:
                 let category = scalar.properties.generalCategory
                 let isPlain =
@@ -58,7 +61,7 @@ struct SwiftWriter {
                 }
             }
         }
-        return literal + "\""
+        return literal
     }
 
     mutating func write(_ declaration: SwiftDeclaration) {
@@ -298,14 +301,14 @@ struct SwiftWriter {
                 return writer.line(
                     "\(writer.access)static var \(name): Self { Self(path: \(Self.literal(service.path))\(id)) }")
             }
-            var (path, parameters) = ([String](), [String]())
+            var (path, parameters, taken) = ([String](), [String](), NameSpace())
             for step in service.path.split(separator: "/") {
                 guard step.hasPrefix(":") else {
                     path.append(String(Self.literal(String(step)).dropFirst().dropLast()))
                     continue
                 }
                 let written = SwiftNames.property(String(step.dropFirst()))
-                let parameter = SwiftNames.unused([written.isEmpty ? "value" : written], parameters.contains)
+                let parameter = taken.take([written.isEmpty ? "value" : written])
                 parameters.append(parameter)
                 path.append("\\(\(SwiftNames.escaped(parameter)))")
             }
