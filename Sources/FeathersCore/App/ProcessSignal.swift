@@ -58,7 +58,10 @@ private final class SignalRelay: Sendable {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         Self.descriptor.store(descriptor, ordering: .releasing)
         pipe.fileHandleForReading.readabilityHandler = { [self] handle in
-            for number in handle.availableData {
+            // Not `availableData`, which ends the process if a signal interrupts it. This is called again then.
+            var numbers = [UInt8](repeating: 0, count: 64)
+            let count = read(handle.fileDescriptor, &numbers, numbers.count)
+            for number in numbers.prefix(max(count, 0)) {
                 for signal in ProcessSignal.allCases where signal.number == Int32(number) { deliver(signal) }
             }
         }

@@ -103,6 +103,27 @@ struct ServicePagesTests {
         #expect(counted != Array(1...10))
     }
 
+    @Test("kept apart by a key fail if the service compares the key as text, and end if the rest was removed")
+    func keyAsText() async throws {
+        for isRemoved in [false, true] {
+            let app = FeathersApp(
+                transport: StubTransport { request in
+                    let query = request.params.query.json
+                    if query["id"] != nil { return ["total": 0, "limit": 2, "skip": 0, "data": []] }
+                    let ids: [JSONValue] = query["$skip"] == nil ? [1, 2] : isRemoved ? [] : [3]
+                    return [
+                        "total": 3, "limit": 2, "skip": query["$skip"] ?? 0, "data": .array(ids.map { ["id": $0] }),
+                    ]
+                })
+            let pages = app.service("messages").pages(of: 2, keyedBy: "id")
+            if isRemoved {
+                #expect(try await ids(pages) == [1, 2])
+            } else {
+                await #expect { for try await _ in pages {} } throws: { "\($0)".contains("as text") }
+            }
+        }
+    }
+
     @Test("show the properties that are selected, sorted by others")
     func selection() async throws {
         let messages = try await service(nil).app.service("messages")

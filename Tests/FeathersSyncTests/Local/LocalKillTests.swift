@@ -125,8 +125,8 @@
         ) async throws -> [String: Int64] {
             let app = FeathersApp(
                 transport: StubTransport { _ in throw FeathersError(.unavailable, "No server", execution: .neverSent) })
-            try await app.use(localStore: store(folder.url.appending(path: "store", directoryHint: .isDirectory)))
-            { options in
+            try await app.use(localStore: store(folder.url.appending(path: "store", directoryHint: .isDirectory))) {
+                options in
                 options.keyPlaces = [.recordID(), .header()]
             }
             let records = Task {

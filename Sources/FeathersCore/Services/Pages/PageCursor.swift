@@ -21,6 +21,9 @@ struct PageCursor: Sendable {
     private(set) var position: Int
     private(set) var total: Int?
     private(set) var isOver = false
+    /// Whether a page after the first was empty although the service has told of more records. Then these are looked
+    /// for without the key: a server may compare it as text, because query strings have no types.
+    private var isDoubtful = false
 
     /// - Parameters:
     ///   - query: the query. Its `$limit` applies to all pages together, and its `$skip` to the first.
@@ -59,6 +62,7 @@ struct PageCursor: Sendable {
     /// Returns the queries of the next pages, in order. Returns more than one only if they do not depend on each other.
     func next(atMost count: Int) throws(FeathersError) -> [Query<JSONValue>] {
         guard !isOver else { return [] }
+        if isDoubtful { return [query.skip(position).limit(1)] }
         switch order {
         case .keyed(let keys):
             guard let last else { return [query.limit(min(size, remaining))] }
@@ -79,8 +83,22 @@ struct PageCursor: Sendable {
 
     /// Processes the result of the first query from `next(atMost:)`.
     /// - Returns: whether the results of the other queries are the pages that follow.
-    /// - Throws: ``FeathersError/Code/generalError`` if the service returns the same page again.
+    /// - Throws: ``FeathersError/Code/generalError`` if the service returns the same page again, or does not find the
+    ///   records after the key of the last one.
     mutating func received(_ page: Page<JSONValue>) throws(FeathersError) -> Bool {
+        if isDoubtful {
+            isOver = true
+            // Meanwhile, records may have been removed and others created before them.
+            guard let left = page.first, !lastPage.contains(left) else { return false }
+            throw FeathersError(
+                .generalError,
+                "The service finds no records after the last one, although there are more: it may compare its key as "
+                    + "text. Use paging without a key, or a connection")
+        }
+        if case .keyed = order, !isFirst, page.isEmpty, let total, position < total, remaining > 0 {
+            isDoubtful = true
+            return false
+        }
         let (asked, step) = (min(size, remaining), size)
         if let limit = page.limit, limit > 0 { size = min(size, limit) }
         if case .counted = order { total = page.total ?? total } else if isFirst { total = page.total }

@@ -87,7 +87,9 @@ public struct Pages<Model: Sendable>: AsyncSequence, Sendable {
             let position = cursor.position
             if try !cursor.received(page) { fetched = [] }
             self.cursor = .success(cursor)
-            guard !page.isEmpty || position == 0 else { return nil }
+            guard !page.isEmpty && cursor.position > position || position == 0 else {
+                return cursor.isOver ? nil : try await next(isolation: actor)
+            }
             let records = try page.data.enumerated().compactMap { try pages.decode(cursor.select($1), position + $0) }
             return Page(
                 data: records, total: cursor.total, limit: page.limit ?? page.count, skip: position, extra: page.extra)
