@@ -144,7 +144,7 @@ private enum FetchFailure {
             // No one is signed in, so there is nothing to show until the next sign-in.
             self = .nothingToShow
         } else if mayRenew, error.code == .notAuthenticated {
-            // The sign-in stands: its token could not be renewed yet, or the new one has ended too.
+            // The user is still signed in: the token could not be renewed yet, or the new token has expired too.
             self = .retry
         } else if mayRetry, [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(error.code) {
             self = .retry

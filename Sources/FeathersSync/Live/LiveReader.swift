@@ -160,7 +160,8 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         // Takes time for the whole result, but only while something is left out.
         if !undecodable.isEmpty { rows.removeAll { undecodable.contains($0.version) } }
         if !isWhole || !undecodable.isEmpty { changes = rows.changes(since: shown ?? ResultRows()) }
-        // Of the first queued writes, none may be a model yet.
+        // Possibly none of the queued writes can be decoded yet, because the server sets properties that the model
+        // requires.
         guard isWorthShowing || !rows.isEmpty else { return nil }
         return show(rows, content, changes)
     }

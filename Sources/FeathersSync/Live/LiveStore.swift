@@ -14,7 +14,7 @@ final class LiveStore: Sendable {
         let sender: RequestSender
     }
 
-    /// How far the reader of a window has come.
+    /// The progress of a window's reader.
     struct Reader: Sendable {
         /// Whether anything has been shown. Later fetches are then retried.
         var hasShown: Bool
@@ -33,7 +33,7 @@ final class LiveStore: Sendable {
         var store: Store
         var readers: [Window.ID: Reader] = [:]
         var lastFetch = 0
-        /// The sign-in that has replaced this one. Then the store is over.
+        /// The sign-in that replaced this one; nil while this store is in use.
         var next: RequestSender?
     }
 
@@ -92,10 +92,10 @@ final class LiveStore: Sendable {
         case .event(let event):
             // Events after the end of the sign-in may be meant for the next user.
             guard state.next == nil, key.sender.isCurrent else { return }
-            // An event of a template does not say for which of its paths it is.
+            // An event of a path with placeholders does not contain their values.
             if event.path == key.path { state.store.event(event) } else { state.store.askAll(.soon) }
         case .gap(let gap):
-            // An event hook has failed. Many events may be like that, so fetches wait for one another.
+            // An event hook failed. It may fail for many events, so the fetches are combined.
             if case .undecodable = gap.reason { return state.store.askAll(.soon) }
             if case .identityChanged = gap.reason {
                 guard gap.sender == key.sender else {

@@ -24,7 +24,7 @@ struct StoredHead: Sendable {
 ///     results  one row for each user, service and query
 ///     rows     the records of all results. A row's position is the number of its result, then its place in it
 ///
-/// Rows whose number no result has are left by a process that ended while it stored a long result. They are removed.
+/// Rows without a result were left by a process that ended while it stored a long result. They are removed.
 enum ResultTables {
     static let statements = [
         """

@@ -88,7 +88,7 @@ struct OutboxQueue: Sendable {
         }
         let new = Lane(name: lane.name, identity: identity)
         let all = (lanes[new, default: []] + ids).compactMap { items[$0] }.sorted { $0.number < $1.number }
-        // Behind one that is being sent.
+        // A write that is being sent stays first.
         lanes[new] = (all.filter(\.stage.isSending) + all.filter { !$0.stage.isSending }).map(\.write.id)
     }
 

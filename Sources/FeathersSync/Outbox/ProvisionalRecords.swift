@@ -166,7 +166,7 @@ extension Outbox.State {
         }
     }
 
-    /// Returns how a record is known that a queued write creates, or has created.
+    /// Returns the ids of a record that a queued write creates or has created.
     func known(_ id: ServiceID, at path: String, _ route: [String: String]) -> ProvisionalRecords.Known? {
         if let known = provisional[id, path, route] { return known }
         return stores.provisionalKey(of: id.description, at: path, route).flatMap {

@@ -26,7 +26,7 @@ extension Outbox.State {
         of id: ServiceID, _ route: [String: String], _ lane: String, _ path: String, _ identity: Identity?
     ) -> (record: JSONValue?, tag: String?) {
         let known = stores.known(id.description, at: path, route)
-        // The first write makes the tag stale, and an earlier one of the lane has.
+        // Only the first write can use the tag: any earlier write in the lane has made it stale.
         guard let tagged = tagged.take(TaggedRecord.key(id, path, route)), tagged.identity == identity,
             [identity, nil].allSatisfy({ queue.lanes[OutboxQueue.Lane(name: lane, identity: $0)] == nil })
         else {

@@ -73,7 +73,7 @@ struct LocalWrite: Sendable {
         }
     }
 
-    /// Names the created record as the server has in a response.
+    /// Gives the created record the id from the server's response.
     mutating func name(_ report: Report, id: String) {
         key = report.key
         if let name = report.record?[id] { data = data?.setting(id, to: name) }
@@ -86,13 +86,13 @@ struct LocalWrite: Sendable {
         guard write.method == .create, isInFlight || failure?.reason == .unknown, isProvisional, lookAlike == nil,
             let data = data?.object
         else { return false }
-        // A page of a selection lacks properties.
+        // With `$select`, records lack properties.
         return data.allSatisfy { name, value in name == id || record[name] ?? value == value }
     }
 
     /// Returns what the server has reported in a response of the write; nil if that does not contain the record.
     func report(in response: JSONValue, id: String) -> Report? {
-        // A selection is not the record.
+        // With `$select`, the response is not the whole record.
         guard write.query.json["$select"] == nil else { return nil }
         if write.method == .remove { return Report(name: .removed, key: key, data: response) }
         let element = index.map { response[$0] } ?? response

@@ -49,7 +49,7 @@ struct QueryJudge: Sendable {
         self.request = request.selectingSortedProperties().selecting(conditionsOf: query.json)
     }
 
-    /// Whether a result can be foretold: the client can evaluate the conditions, and nothing is skipped. If not, every
+    /// Whether the client can predict the result: it can evaluate all conditions, and nothing is skipped. If not, every
     /// event of the service may change the result.
     var canJudge: Bool { matcher != nil && skip == 0 }
 

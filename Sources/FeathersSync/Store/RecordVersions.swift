@@ -1,6 +1,6 @@
 import FeathersCore
 
-/// The last states of records, whose order a property tells that only grows.
+/// The latest known states of records, ordered by a property whose value only increases.
 struct RecordVersions: Sendable {
     /// How a state follows what is known of its record.
     enum Order: Sendable {

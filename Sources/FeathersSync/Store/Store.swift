@@ -101,7 +101,7 @@ extension Store {
     /// Fetches all windows.
     mutating func askAll(_ urgency: Window.Urgency = .now) { for id in ids { windows[id]?.want(urgency) } }
 
-    /// Forgets what the server has told.
+    /// Discards everything the server has reported.
     mutating func clear() {
         (answered, holds, records) = ([], [:], [:])
         versions = versions.map { RecordVersions(property: $0.property) }
@@ -160,7 +160,8 @@ extension Store {
         if window.isShared, window.isJudged {
             Self.apply(sent.log, sent.found, to: &window)
         } else if !fetch.log.isEmpty {
-            // Only the page tells that reports cannot be judged, and what was reported meanwhile may change it too.
+            // This page is the first to show that hooks change the result. Events that arrived during the fetch may
+            // affect it too, so fetch again.
             window.want(.soon)
         }
         windows[id] = window
@@ -192,7 +193,7 @@ extension Store {
         }
     }
 
-    /// Takes the state of a record in a page for all windows but the page's own, if it is news.
+    /// Applies a record's state from a page to all other windows, if it is new to them.
     private mutating func take(_ row: ResultRow, besides id: Window.ID) {
         let isKnown = windows.values.contains { $0.isShared && $0[row.key]?.record == row.record }
         guard !isKnown, records[row.key] != row.record else { return }
@@ -212,14 +213,16 @@ extension Store {
         if order == .older { return }
         if report.name == .created, let record = report.record { noteLookAlike(key, record) }
         noteForWrites(report)
-        // Older than the response, or newer: a fetch decides. So it does if the event has come again after a removal.
+        // The event may be older or newer than the response, so a fetch decides. The same applies to an event that
+        // repeats after a removal.
         let isHeld = holds[key].map { $0.result != report } ?? false
         let isRepeated = order == .equal && report.record != nil && versions?[key]?.name == .removed
         if order != .newer, isHeld || isRepeated { return ask(key, [event.data]) }
         holds[key] = nil
         self.report(key, report.record, isNew: report.name == .created)
         remember(report)
-        // Made of the app's own response. While it was on its way, another arrived, which may be newer or older.
+        // This event was made from the app's own response. Another response arrived in the meantime and may be newer
+        // or older, so fetch.
         if order != .newer, event.receivedAt > event.sentAt + 1 { ask(key, [event.data]) }
     }
 
@@ -252,7 +255,7 @@ extension Store {
         return holds.contains { window.isConcerned(by: $0.key, [$0.value.result.record]) }
     }
 
-    /// Fetches the windows of which a second after a response no event has told.
+    /// Fetches the windows of records whose response no event has confirmed within a second.
     mutating func confirm() { for (key, hold) in holds { ask(key, [hold.result.record]) } }
 
     /// Records that events were missed.

@@ -12,7 +12,7 @@ enum OutboxChange: Sendable {
     case discarded(UUID)
 }
 
-/// The queued writes of a store: each is shown at once, and leaves with what the server says of it.
+/// The queued writes of a store. Each is shown immediately, and is removed when the server's response is applied.
 extension Store {
     /// Replaces the queued writes with those of an outbox.
     mutating func replaceQueue(_ items: [OutboxQueue.Item]) {
@@ -46,7 +46,7 @@ extension Store {
             }
         case .executed(let id, let result): respond(to: id, result.value)
         case .discarded(let id):
-            // Whatever it has done, no event may report.
+            // The write may have been executed, and possibly no event reports that, so fetch.
             if queue.contains(where: { $0.id == id && $0.isDoubtful }) { askAll() }
             touch(queue.filter { $0.id == id })
             queue.removeAll { $0.id == id }
@@ -65,9 +65,9 @@ extension Store {
         guard let first = queue.firstIndex(where: { $0.id == write.id }) else { return }
         let old = queue.filter { $0.id == write.id }
         let wasUnknown = old[0].failure?.reason == .unknown
-        // The server may have executed it, and what it did is not what the next attempt does.
+        // The server may have executed the previous attempt, whose effect differs from the next one's.
         if wasUnknown, failure == nil { askAll(.soon) }
-        // The record is not what the write was made on.
+        // The record has changed since the write was made.
         if let failure, failure.reason != .unknown, old[0].failure == nil { for part in old { ask(part.key, []) } }
         var parts = LocalWrite.parts(of: write, number: old[0].number, id: id)
         for index in parts.indices {
@@ -86,7 +86,7 @@ extension Store {
     }
 
     /// Applies the response to a write.
-    /// - Parameter response: Nil if the result is for another user. Then a fetch tells what the write did.
+    /// - Parameter response: The response; nil if it was sent to another user. A fetch then shows what the write did.
     mutating func respond(to id: UUID, _ response: JSONValue?) {
         let parts = queue.filter { $0.id == id }
         queue.removeAll { $0.id == id }
@@ -111,7 +111,7 @@ extension Store {
         }
         let order = order(of: report)
         write.result = order == .older ? newest(report.key)?.record : report.record
-        // What was changed since is known already, and includes the write.
+        // A newer state, which includes this write, is already known.
         if order == .older, write.result == nil { return }
         answered.append(write)
         touch(write.key)
@@ -155,7 +155,7 @@ extension Store {
         touch(old)
     }
 
-    /// Notes an event that may be the own one of a write in flight.
+    /// Notes an event that may come from a write in flight.
     mutating func noteForWrites(_ report: Report) {
         for index in queue.indices where queue[index].isInFlight {
             let isCreation = queue[index].write.method == .create && report.name == .created

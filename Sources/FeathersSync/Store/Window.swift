@@ -10,7 +10,7 @@ struct Window: Sendable {
 
     /// How soon a fetch is wanted.
     enum Urgency: Int, Sendable, Comparable {
-        /// After others that may be wanted soon too.
+        /// After a short delay, so that several requests cause one fetch.
         case soon
         case now
 
@@ -214,7 +214,8 @@ extension Window {
     ///   - record: The record; nil if it was removed.
     ///   - isNew: Whether it was just created, so that it follows its equals.
     mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool) {
-        // What hooks do to the query and its result, only a page tells. The one that follows brings the rest.
+        // Before the first page, it is unknown what hooks do to the query and its result. That page also contains
+        // later changes.
         guard time > 0 else { return record == nil ? remove(key) : () }
         guard isShared, isJudged, let isMatch = record.map({ judge.judges($0) }) ?? false else {
             return reportUnjudged(key, record)
@@ -223,7 +224,7 @@ extension Window {
         guard let record, isMatch else {
             guard old != nil else { return isNew ? () : count(0) }
             remove(key)
-            // It was counted, because the page had it.
+            // The page contained the record, so the total includes it.
             fetchedTotal = fetchedTotal.map { max($0 - 1, 0) }
             return
         }
@@ -238,7 +239,8 @@ extension Window {
         switch order {
         case .sorted: insert(row(key, record, at: place))
         case .arrival:
-            // Servers return equals in the order of creation. The place of an older record only a fetch tells.
+            // Servers return records with equal sort values in the order of creation. Only a fetch shows where an
+            // older record belongs.
             if !isNew { want(.soon) }
             insert(row(key, record, at: place))
         case .foreign: want(.soon)
@@ -258,7 +260,7 @@ extension Window {
         changed()
     }
 
-    /// Records that only a fetch tells what has changed.
+    /// Schedules a fetch, because the change cannot be determined locally.
     private mutating func changed() {
         isTotalEstimated = true
         want(.soon)
@@ -308,10 +310,10 @@ extension Window {
     }
 }
 
-/// What hooks did to a fetch: then events alone do not tell how they change the result.
+/// What hooks changed in a fetch. If they changed anything, events alone cannot update the result.
 struct HookEffects: Sendable, Equatable {
     /// Whether the server was asked for something else.
     var changeQueries = false
-    /// Whether records are others than the server sent.
+    /// Whether hooks changed the records that the server sent.
     var changeResults = false
 }

@@ -50,7 +50,7 @@ extension Window {
     /// Records that the writes of a record have changed, or what they are applied to.
     /// - Parameter key: The key of the record; nil for all.
     mutating func touch(_ key: String?) {
-        // A window that nothing reads does not collect without end.
+        // Limits the set, because a window without a reader never empties it.
         if let key, shown.changed?.count ?? 0 < 1000 { shown.changed?.insert(key) } else { shown.changed = nil }
     }
 
@@ -133,7 +133,7 @@ extension Window {
     /// A record that would be there already is missing for reasons that only the server knows.
     private func outside(_ key: String, _ records: [String: JSONValue]) -> JSONValue? {
         guard table[key] == nil, judge.canJudge, isShared, let record = records[key] else { return nil }
-        // A `nil` beside a JSON value is JSON's null.
+        // Write `.none`, because `nil` would become JSON null here.
         return !judge.matches(record) || !isKnown || isBeyond(record) ? record : .none
     }
 

@@ -47,7 +47,7 @@ enum QueryDate: Equatable {
 struct QueryComparison {
     /// Whether an operand in full ISO 8601 is compared as a moment, and not as text.
     var comparesMoments = false
-    /// What a comparison counts as whose result is unknown.
+    /// The result that is assumed for unknown comparisons.
     var unknownHolds = false
     /// Whether there was such a comparison.
     private(set) var sawUnknown = false

@@ -4,7 +4,7 @@ import Foundation
 /// The server's result of a write, and the sign-in to which it was sent.
 struct ServerResult: Sendable {
     let value: JSONValue
-    /// Nil if that is not certain: a connection may change hands while a write is sent that no user has queued.
+    /// Nil if that is uncertain: someone may sign in while a write that was queued signed out is sent.
     let sender: RequestSender?
 }
 
