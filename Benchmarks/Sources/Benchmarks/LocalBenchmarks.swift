@@ -136,7 +136,27 @@ enum LocalBenchmarks {
                 try await desk.play(times: 250)
             }
         }
+        group.addMeasured("10,000 from 8 tasks", operations: 10_000, comparedWith: nil) { try await queueMany() }
         return group
+    }
+
+    /// Queues 10,000 writes from 8 tasks at the same time.
+    private static func queueMany() async throws -> Cost {
+        let app = FeathersApp()
+        let outbox = try await Outbox(file: try folder("many").appending(path: "writes.outbox"))
+        try app.use(outbox: outbox)
+        let articles = try await app.use(Shelf(records: []), at: "articles").outbox
+        let start = Cost.now()
+        try await withThrowingDiscardingTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for number in 0..<1_250 { try await articles.patch(task * 1_250 + number, with: ["isRead": true]) }
+                }
+            }
+        }
+        let cost = Cost.now() - start
+        await outbox.close()
+        return cost
     }
 
     /// Queues a write and takes it back repeatedly, for a profiler.
@@ -249,7 +269,7 @@ enum LocalBenchmarks {
         }
 
         private func waitUntilStored(since date: Date) async throws {
-            while try await app.localContents()?.results.first?.date ?? .distantPast <= date {
+            while try await app.localStore?.contents().results.first?.date ?? .distantPast <= date {
                 try await Task.sleep(for: .milliseconds(2))
             }
         }

@@ -2,6 +2,15 @@ public import FeathersCore
 import FeathersSupport
 public import Foundation
 
+/// The data that an app has on this device; see ``FeathersApp/localStore``.
+public struct LocalData: Sendable {
+    let results: KeptResults
+
+    /// Returns what is stored, of all users.
+    /// - Throws: ``FeathersError`` naming the file if it cannot be read.
+    public func contents() async throws -> LocalContents { try await results.contents() }
+}
+
 /// What an app's local store contains, for a settings screen or a support message.
 public struct LocalContents: Sendable {
     /// The stored result of a live query.

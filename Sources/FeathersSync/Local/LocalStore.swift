@@ -116,9 +116,8 @@ extension FeathersApp {
         self[InstalledLocalStore.self] = results
     }
 
-    /// What the app's local store contains; nil if there is none.
-    /// - Throws: ``FeathersError`` naming the file if it cannot be read.
-    public func localContents() async throws -> LocalContents? { try await keptResults?.contents() }
+    /// The data on this device; nil if the app has no local store.
+    public var localStore: LocalData? { keptResults.map(LocalData.init) }
 
     /// Removes the kept results of a user from this device, with the results of executed writes, or those of all users
     /// if `identity` is nil. Queued writes stay.

@@ -103,7 +103,7 @@ struct KeptResultTests {
         let write = try await scene.local.notes(scene.app).outbox.create(
             Note(text: String(repeating: "x", count: 5_000)))
         for limit in [20, 30, 40] { try await scene.show(.sorted(by: "id").limit(limit)) }
-        var contents = try #require(try await scene.app.localContents())
+        var contents = try await #require(scene.app.localStore).contents()
         #expect(contents.results.map(\.count) == [60, 45])
         #expect(contents.results.allSatisfy { $0.path == "notes" && $0.size > 500 && $0.date <= $0.shown })
         #expect(contents.writes.map(\.id) == [write.id] && contents.writes[0].size > 5_000)
@@ -111,7 +111,7 @@ struct KeptResultTests {
         // Showing it again makes the other one the older.
         try await scene.show(.sorted(by: "id").limit(30))
         try await scene.show(.sorted(by: "id").limit(20))
-        contents = try #require(try await scene.app.localContents())
+        contents = try await #require(scene.app.localStore).contents()
         #expect(contents.results.map(\.count) == [30, 45])
         await scene.app.outbox?.close()
     }
