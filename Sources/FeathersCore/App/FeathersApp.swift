@@ -66,6 +66,7 @@ import Synchronization
 /// - ``use(localStore:_:)``
 /// - ``version(of:by:)``
 /// - ``outbox``
+/// - ``localStore``
 /// - ``removeKeptResults(of:)``
 ///
 /// ### Endpoints
