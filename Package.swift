@@ -14,6 +14,8 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
     name: "feathers-swift",
+    // The first systems with the standard library that this package is written in: Synchronization, and `AsyncSequence`
+    // with a typed failure. Linux and Android need no versions.
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         // All modules behind the umbrella by their names: a comparison of the public API looks at those alone that a
@@ -42,24 +44,24 @@ let package = Package(
         .target(name: "FeathersJSON", swiftSettings: settings),
         // Locks, promises, clocks, files and databases: what several rooms need and none owns.
         .target(name: "FeathersSupport", dependencies: ["CSQLite"], swiftSettings: settings),
-        // Loads the system's SQLite when it is first needed on Linux; links it on Apple platforms.
+        // Loads SQLite when it is first needed on Linux and Android; links it on Apple platforms.
         .target(
             name: "CSQLite",
             linkerSettings: [
-                .linkedLibrary("dl", .when(platforms: [.linux])),
+                .linkedLibrary("dl", .when(platforms: [.linux, .android])),
                 .linkedLibrary("sqlite3", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
             ]),
         .target(name: "FeathersCore", dependencies: ["FeathersJSON", "FeathersSupport"], swiftSettings: settings),
-        // Declares the libcurl that FoundationNetworking brings along on Linux; empty elsewhere.
+        // Declares the libcurl that FoundationNetworking brings along on Linux and Android; empty elsewhere.
         .target(name: "CCurl"),
-        // epoll for the WebSockets on Linux; empty elsewhere.
+        // epoll and threads for the WebSockets on Linux and Android; empty elsewhere.
         .target(name: "CLinuxIO"),
         .target(
             name: "FeathersNetworking",
             dependencies: [
                 "FeathersSupport",
-                .target(name: "CCurl", condition: .when(platforms: [.linux])),
-                .target(name: "CLinuxIO", condition: .when(platforms: [.linux])),
+                .target(name: "CCurl", condition: .when(platforms: [.linux, .android])),
+                .target(name: "CLinuxIO", condition: .when(platforms: [.linux, .android])),
             ],
             swiftSettings: settings
         ),

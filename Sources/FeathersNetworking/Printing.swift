@@ -42,7 +42,7 @@ extension NetworkProxy: SecretHiding {
 extension URLSessionHTTPClient: SecretHiding {}
 extension URLSessionWebSocketConnection: SecretHiding {}
 
-#if os(Linux)
+#if canImport(FoundationNetworking)
     extension CurlHTTPClient: SecretHiding {}
     extension CurlWebSocketConnection: SecretHiding {}
 #endif

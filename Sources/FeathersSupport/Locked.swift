@@ -1,7 +1,11 @@
-#if canImport(Glibc)
-    public import Glibc
-#else
+#if canImport(Darwin)
     public import Foundation
+#elseif canImport(Android)
+    public import Android
+#elseif canImport(Musl)
+    public import Musl
+#else
+    public import Glibc
 #endif
 
 /// A value that can be accessed only while its lock is held.
@@ -13,7 +17,9 @@
 /// result are `Sendable`, so no reference to unprotected state can escape. `withLock` is inlinable, so that other
 /// modules specialize it, but it is their only access to the value.
 public final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, CustomReflectable {
-    #if canImport(Glibc)
+    #if canImport(Darwin)
+        @usableFromInline let lock = NSLock()
+    #else
         /// Allocated, because a mutex must not move. Foundation's lock on Linux holds a second mutex and a condition,
         /// for locking until a date, and takes 208 bytes instead of 48. An idle connection has 30 locks.
         @usableFromInline let lock: UnsafeMutablePointer<pthread_mutex_t> = {
@@ -22,15 +28,13 @@ public final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cus
             pthread_mutex_init(lock, nil)
             return lock
         }()
-    #else
-        @usableFromInline let lock = NSLock()
     #endif
     @usableFromInline var value: Value
 
     /// Creates a lock around a value.
     public init(_ value: consuming Value) { self.value = value }
 
-    #if canImport(Glibc)
+    #if !canImport(Darwin)
         deinit {
             pthread_mutex_destroy(lock)
             lock.deallocate()
@@ -46,12 +50,12 @@ public final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cus
     public func withLock<Result: Sendable, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result)
         throws(Failure) -> Result
     {
-        #if canImport(Glibc)
-            pthread_mutex_lock(lock)
-            defer { pthread_mutex_unlock(lock) }
-        #else
+        #if canImport(Darwin)
             lock.lock()
             defer { lock.unlock() }
+        #else
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
         #endif
         return try body(&value)
     }

@@ -48,15 +48,16 @@ package struct RelativeClock: Sendable {
     /// Settles a promise at a moment, without a task that waits.
     /// - Returns: the timer; nil if the clock has none, so that a task must wait.
     package func schedule(_ promise: Promise<Void>, at moment: Duration) -> DispatchWorkItem? {
-        #if os(Linux)
+        #if canImport(Darwin)
+            // There, Dispatch's time stops while the device sleeps, and that of a continuous clock does not.
+            return nil
+        #else
             guard isContinuous else { return nil }
             let timer = DispatchWorkItem { promise.resolve(()) }
             // Clamped, because a time limit may be any duration.
             let interval = Int(max(0, min((moment - now) / .milliseconds(1), 1e12))) + 1
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(interval), execute: timer)
             return timer
-        #else
-            return nil
         #endif
     }
 

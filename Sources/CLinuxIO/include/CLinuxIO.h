@@ -1,13 +1,17 @@
-// epoll and eventfd, which Swift's module for the C library on Linux lacks. On other platforms, this module is empty.
+// epoll, eventfd and threads for glibc, musl and Android's Bionic. Swift's modules for these libraries lack the first
+// two, and import the third with different types. On other platforms, this module is empty.
 #pragma once
 
 #if defined(__linux__)
+    #include <pthread.h>
     #include <stdint.h>
     #include <sys/epoll.h>
     #include <sys/eventfd.h>
     #include <sys/prctl.h>
     #include <sys/random.h>
     #include <time.h>
+
+    #pragma clang assume_nonnull begin
 
     /// Creates an epoll instance that child programs do not inherit. Returns -1 and sets errno on failure.
     static inline int clinuxio_epoll_create(void) {
@@ -34,8 +38,21 @@
     }
 
     /// Fills up to 256 bytes with cryptographically random ones. The kernel never interrupts so few. Returns 0 on failure.
-    static inline int clinuxio_random(void *bytes, size_t count) {
+    static inline int clinuxio_random(void *_Nullable bytes, size_t count) {
         return getrandom(bytes, count, 0) == (ssize_t)count;
+    }
+
+    /// Starts a detached thread with a stack of this size, which calls `run` with `context`. Returns 0 on failure.
+    static inline int clinuxio_start_thread(
+        size_t stack_size, void *_Nullable (*_Nonnull run)(void *_Nullable), void *context) {
+        pthread_t thread;
+        pthread_attr_t attributes;
+        if (pthread_attr_init(&attributes) != 0) return 0;
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        pthread_attr_setstacksize(&attributes, stack_size);
+        int result = pthread_create(&thread, &attributes, run, context);
+        pthread_attr_destroy(&attributes);
+        return result == 0;
     }
 
     /// Names the calling thread. Names have at most 15 bytes.
@@ -60,4 +77,6 @@
     static inline int clinuxio_is_readable(const struct epoll_event *event) {
         return (event->events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
     }
+
+    #pragma clang assume_nonnull end
 #endif

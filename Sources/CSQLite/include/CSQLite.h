@@ -1,6 +1,6 @@
 // The few functions of SQLite that this package uses, as a table. On Linux, it is filled from the system's library when
 // local data is first opened, so that neither building nor starting a program needs SQLite. On Apple platforms, the
-// library is a part of the system and is linked.
+// library is a part of the system and is linked. Android apps bring their own; statically linked programs have none.
 #pragma once
 
 #include <stdbool.h>

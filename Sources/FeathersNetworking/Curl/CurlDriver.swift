@@ -1,6 +1,6 @@
 import FeathersSupport
 
-#if os(Linux)
+#if canImport(FoundationNetworking)
     import CCurl
     import Foundation
 

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if canImport(FoundationNetworking)
     import FeathersSupport
 
     /// An HTTP client built on the libcurl that Foundation itself uses. It is several times as fast as `URLSession` on

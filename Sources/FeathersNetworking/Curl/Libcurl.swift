@@ -1,4 +1,4 @@
-#if os(Linux)
+#if canImport(FoundationNetworking)
     import CCurl
 
     /// The libcurl of this process, which is the one that Foundation uses.

@@ -187,7 +187,7 @@ final class HTTPBodyReader {
         guard url.isFileURL else { throw unreadable(url, "does not have a file URL") }
         var status = stat()
         guard stat(url.path, &status) == 0 else { throw unreadable(url, "does not exist or cannot be accessed") }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable(url, "isn't a regular file") }
+        guard mode_t(status.st_mode) & S_IFMT == S_IFREG else { throw unreadable(url, "isn't a regular file") }
         guard access(url.path, R_OK) == 0 else { throw unreadable(url, "isn't readable") }
         return Int64(status.st_size)
     }

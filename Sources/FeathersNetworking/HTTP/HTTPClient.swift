@@ -74,10 +74,10 @@ public protocol StreamingHTTPClient: HTTPClient {
 
 /// The HTTP client for this platform.
 public enum PlatformHTTPClient {
-    /// Creates a client: ``CurlHTTPClient`` on Linux if the process has libcurl 7.68 or later, otherwise
+    /// Creates a client: ``CurlHTTPClient`` on Linux and Android if the process has libcurl 7.68 or later, otherwise
     /// ``URLSessionHTTPClient``.
     public static func make() -> any HTTPClient {
-        #if os(Linux)
+        #if canImport(FoundationNetworking)
             if let client = try? CurlHTTPClient() { return client }
         #endif
         return URLSessionHTTPClient()

@@ -36,7 +36,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     /// - Parameter configuration: The session's configuration. The default stores no responses, cookies, or
     ///   credentials.
     public init(configuration: URLSessionConfiguration = URLSessionHTTPClient.defaultConfiguration) {
-        #if os(Linux)
+        #if canImport(FoundationNetworking)
             // Before 7.84, libcurl's initialization isn't thread-safe, so it must happen here before Foundation does
             // it.
             _ = Libcurl.version

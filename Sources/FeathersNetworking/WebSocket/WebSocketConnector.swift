@@ -32,12 +32,17 @@ public struct WebSocketRequest: Sendable {
 
 /// The WebSocket connector for this platform.
 public enum PlatformWebSocketConnector {
-    /// Creates a connector: ``CurlWebSocketConnector`` on Linux, otherwise ``URLSessionWebSocketConnector``.
+    /// Creates a connector: ``CurlWebSocketConnector`` on Linux and Android, otherwise
+    /// ``URLSessionWebSocketConnector``.
     ///
     /// If the process on Linux has no libcurl, or a version earlier than 7.68, connecting throws
-    /// ``WebSocketError/Kind/unsupported``.
+    /// ``WebSocketError/Kind/unsupported``. On Android, Foundation's own WebSockets are used then.
     public static func make() -> any WebSocketConnector {
-        #if os(Linux)
+        #if canImport(Android)
+            // Foundation may be built so that its libcurl cannot be used by others.
+            if case .failure = Libcurl.version { return URLSessionWebSocketConnector() }
+            return CurlWebSocketConnector()
+        #elseif canImport(FoundationNetworking)
             CurlWebSocketConnector()
         #else
             URLSessionWebSocketConnector()

@@ -115,7 +115,7 @@ extension stat {
     /// Throws an error for a file that others could have prepared or could change.
     /// - Parameters: Those of ``OpenFile/init(_:path:knownOwner:isSecret:isChangedInPlace:)``.
     func requireSafe(_ path: String, knownOwner: uid_t, isSecret: Bool = false, isChangedInPlace: Bool) throws {
-        guard st_mode & S_IFMT == S_IFREG else { throw FileFailure(path, .refused("it is not a regular file")) }
+        guard mode_t(st_mode) & S_IFMT == S_IFREG else { throw FileFailure(path, .refused("it is not a regular file")) }
         if st_uid != knownOwner { try requireTrustedOwner(path) }
         guard st_mode & (isSecret ? 0o077 : 0o022) == 0 else {
             let mode = String(st_mode & 0o777, radix: 8)

@@ -73,7 +73,7 @@ package final class SafeDirectory: Sendable {
         try status.requireTrustedOwner(path)
         // In a sticky directory, others can add files but not replace ours. Their files are refused because of their
         // owner.
-        guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
+        guard status.st_mode & 0o022 == 0 || mode_t(status.st_mode) & S_ISVTX != 0 else {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw FileFailure(
                 path,
@@ -131,7 +131,7 @@ package final class SafeDirectory: Sendable {
             if errno == ENOENT { return nil }
             throw FileFailure.last(path(name))
         }
-        if status.st_mode & S_IFMT == S_IFLNK { throw FileFailure(path(name), .system(ELOOP)) }
+        if mode_t(status.st_mode) & S_IFMT == S_IFLNK { throw FileFailure(path(name), .system(ELOOP)) }
         try status.requireSafe(path(name), knownOwner: atOpening.st_uid, isChangedInPlace: true)
         return Int(clamping: status.st_size)
     }

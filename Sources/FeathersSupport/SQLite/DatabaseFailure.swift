@@ -33,7 +33,7 @@ package struct DatabaseFailure: Error, CustomStringConvertible {
         switch reason {
         case .noLibrary(let name):
             "local data needs SQLite 3.31 or later, and the library '\(name)' could not be loaded. "
-                + "Install it (on Debian and Ubuntu, the package libsqlite3-0)"
+                + SQLiteLibrary.advice
         case .notADatabase: "it is not a database"
         case .foreign: "it is the database of another program"
         case .otherVersion(let version, let supported):

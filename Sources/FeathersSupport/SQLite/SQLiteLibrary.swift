@@ -1,11 +1,21 @@
 import CSQLite
 
-/// The system's SQLite. On Linux, it is loaded when a database is first opened, and stays loaded.
+/// The system's SQLite. Except on Apple platforms, it is loaded when a database is first opened, and stays loaded.
 package enum SQLiteLibrary {
     /// The library to load. Tests hide it by naming another one.
     @TaskLocal package static var name = standardName
 
-    private static let standardName = "libsqlite3.so.0"
+    #if canImport(Android)
+        // Android's own copy is closed to apps, which bring another one in their package, without numbers in its name.
+        private static let standardName = "libsqlite3.so"
+        static let advice = "Android has none for apps: add it to the app's native libraries"
+    #elseif canImport(Musl)
+        private static let standardName = "libsqlite3.so.0"
+        static let advice = "Statically linked programs cannot load libraries: build for glibc to use local data"
+    #else
+        private static let standardName = "libsqlite3.so.0"
+        static let advice = "Install it (on Debian and Ubuntu, the package libsqlite3-0)"
+    #endif
     private static let standard = load(standardName)
     /// The first version that can be told not to follow links.
     private static let minimumVersion: Int32 = 3_031_000

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if canImport(Glibc) || canImport(Musl) || canImport(Android)
     import CLinuxIO
 #endif
 
@@ -103,7 +103,7 @@ struct WebSocketMaskKeys {
     /// Fills the pool with one system call. The standard library's generator makes one for each number, which was 2% of
     /// a call.
     private mutating func fillAtOnce() -> Bool {
-        #if os(Linux)
+        #if canImport(Glibc) || canImport(Musl) || canImport(Android)
             pool.withUnsafeMutableBytes { clinuxio_random($0.baseAddress, $0.count) != 0 }
         #else
             false

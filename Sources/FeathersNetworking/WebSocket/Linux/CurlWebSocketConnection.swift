@@ -1,4 +1,4 @@
-#if os(Linux)
+#if canImport(FoundationNetworking)
     import FeathersSupport
 
     /// A WebSocket over a connection that libcurl made. If released without being closed, it closes with 1001.

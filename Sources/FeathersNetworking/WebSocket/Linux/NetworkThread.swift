@@ -1,4 +1,4 @@
-#if os(Linux)
+#if canImport(FoundationNetworking)
     import CLinuxIO
     import Dispatch
     import Foundation
@@ -22,17 +22,11 @@
         /// Starts a detached thread. Returns `false` on failure, which `Thread` does not report.
         /// - Parameter isDeep: Whether the thread parses or releases deeply nested values.
         static func start(_ name: String, isDeep: Bool = false, _ run: @escaping @Sendable () -> Void) -> Bool {
-            var attributes = pthread_attr_t()
-            pthread_attr_init(&attributes)
-            defer { pthread_attr_destroy(&attributes) }
-            pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+            let body = Unmanaged.passRetained(Body(name, run))
             // libcurl's TLS needs a moderate stack. The default of 8 MB per thread is too much when many connections
             // open at once.
-            pthread_attr_setstacksize(&attributes, isDeep ? deepStackSize : smallStackSize)
-            let body = Unmanaged.passRetained(Body(name, run))
-            var thread = pthread_t()
-            let result = pthread_create(
-                &thread, &attributes,
+            let isStarted = clinuxio_start_thread(
+                isDeep ? deepStackSize : smallStackSize,
                 { context in
                     guard let context else { return nil }
                     let body = Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
@@ -41,7 +35,7 @@
                     body.run()
                     return nil
                 }, body.toOpaque())
-            guard result == 0 else {
+            guard isStarted != 0 else {
                 body.release()
                 return false
             }

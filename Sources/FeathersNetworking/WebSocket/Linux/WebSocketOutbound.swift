@@ -1,4 +1,4 @@
-#if os(Linux)
+#if canImport(FoundationNetworking)
     /// The sending half of a connection: the queue, and the state of the closing handshake. Whenever bytes are queued,
     /// either the socket would block and its next event continues sending, or the loop has been woken to continue.
     struct WebSocketOutbound: ~Copyable, Sendable {

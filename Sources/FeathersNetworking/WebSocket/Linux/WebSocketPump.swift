@@ -1,6 +1,6 @@
 import FeathersSupport
 
-#if os(Linux)
+#if canImport(FoundationNetworking)
     import Dispatch
 
     /// A connection on the loop's thread: reads, assembles and delivers messages, and ends the connection.
