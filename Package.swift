@@ -172,7 +172,8 @@ let package = Package(
         .testTarget(
             name: "FeathersCachingTests",
             dependencies: [
-                "FeathersSupport", "FeathersCaching", "FeathersCore", "FeathersREST", "FeathersTesting", "TestBackend",
+                "FeathersSupport", "FeathersCaching", "FeathersCore", "FeathersNetworking", "FeathersREST",
+                "FeathersTesting", "TestBackend",
                 "CacheWriter",
             ],
             swiftSettings: settings),

@@ -64,8 +64,8 @@ public enum CacheExpiration: Sendable, Hashable {
 extension Params {
     /// The policy of this call. It takes precedence over the policies of the service and the cache.
     ///
-    /// Endpoints are not cached: in an app with a cache, they reject every policy except
-    /// ``CachePolicy/networkOnlyNoCache``.
+    /// An endpoint is cached if this, or the options of its path, set a policy, and if it is a `GET` whose response is
+    /// JSON or text. For any other endpoint, every policy except ``CachePolicy/networkOnlyNoCache`` is refused.
     public var cachePolicy: CachePolicy? {
         get { self[PolicyKey.self] }
         set { self[PolicyKey.self] = newValue }
@@ -97,9 +97,9 @@ extension FeathersError.Code {
 }
 
 extension FeathersError {
-    static func notInCache(_ method: ServiceMethod, at path: String) -> FeathersError {
+    static func notInCache(_ request: ServiceRequest) -> FeathersError {
         var error = FeathersError(
-            .notInCache, "The cache has no entry for '\(method)' on service '\(path)'", execution: .neverSent)
+            .notInCache, "The cache has no entry for \(request.subject)", execution: .neverSent)
         error.name = "NotInCache"
         error.className = "not-in-cache"
         return error

@@ -2,7 +2,8 @@ public import FeathersCore
 public import FeathersSupport
 public import Foundation
 
-/// Caches the responses of services to `find` and `get`, and serves reads from the cache according to a policy.
+/// Caches the responses of services to `find` and `get`, and of endpoints, and serves reads from the cache according to
+/// a policy.
 ///
 /// ```swift
 /// let cache = ServiceCache(
@@ -38,7 +39,10 @@ public final class ServiceCache: Sendable {
         services = Locked([:])
     }
 
-    /// The caching options of the service at a path. Slashes at both ends are ignored.
+    /// The caching options of the service or endpoint at a path. Slashes at both ends are ignored.
+    ///
+    /// Endpoints are cached only if their options or their calls set a policy. Their group is their path, unless the
+    /// options specify a service's, whose writes and events then invalidate their entries.
     public subscript(path: String) -> ServiceCacheOptions {
         get { services.withLock { $0[FeathersApp.stripSlashes(path)] } ?? ServiceCacheOptions() }
         set { services.withLock { $0[FeathersApp.stripSlashes(path)] = newValue } }
@@ -145,8 +149,13 @@ extension ServiceCache {
     func key(
         of request: ServiceRequest, group: String, in app: FeathersApp?, as identity: Identity?, _ ownPartition: String
     ) -> CacheKey? {
-        CacheKey(
-            of: request, group: group, in: app, partitions: [identity.map { "@\($0.name)" } ?? "", ownPartition])
+        var partitions = [identity.map { "@\($0.name)" } ?? "", ownPartition]
+        if let read = request.params.endpointRead {
+            // A URL that cannot be written fails when the request is sent.
+            guard let parts = try? read.key(request.params) else { return nil }
+            partitions += parts
+        }
+        return CacheKey(of: request, group: group, in: app, partitions: partitions)
     }
 
     /// Returns whether the user is still the one for whom the read began.

@@ -7,23 +7,7 @@ struct CacheMiddleware: Middleware {
     let cache: ServiceCache
 
     func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)? {
-        if site.path == nil { return UncachedEndpoints(next: next) }
         return CachingResponder(cache: cache, next: next, site: site)
-    }
-}
-
-/// Rejects cache policies for endpoints: no events report changes of their data, so their entries would never be
-/// invalidated.
-private struct UncachedEndpoints: Responder {
-    let next: any Responder
-
-    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        if let policy = request.params.cachePolicy, policy != .networkOnlyNoCache {
-            throw FeathersError.refused(
-                "The cache policy '\(policy.rawValue)' cannot apply to endpoint '\(request.path)': "
-                    + "only services are cached")
-        }
-        return try await next.respond(to: request)
     }
 }
 
@@ -33,12 +17,26 @@ private struct CachingResponder: Responder {
     let site: MiddlewareSite
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        if site.path == nil { return try await endpoint(request) }
         switch request.method {
         case .find, .get: return try await request.streamsResult ? next.respond(to: request) : read(request)
         case .create, .update, .patch, .remove: return try await change(request)
         case .custom where cache.options.changingMethods.contains(request.method): return try await change(request)
         case .custom: return try await next.respond(to: request)
         }
+    }
+
+    /// Responds to an endpoint's call. No events report changes of its data, so it is cached only if the call or the
+    /// options of its path set a policy.
+    /// - Throws: ``FeathersError/Code/badRequest`` for a policy of the call if the response cannot be stored.
+    private func endpoint(_ request: ServiceRequest) async throws -> ServiceResponse {
+        let policy = request.params.cachePolicy ?? cache.serviceOptions(at: request.path)?.policy
+        guard let policy, policy != .networkOnlyNoCache else { return try await next.respond(to: request) }
+        if request.params.endpointRead != nil, request.data == nil { return try await read(request) }
+        guard let policy = request.params.cachePolicy else { return try await next.respond(to: request) }
+        throw FeathersError.refused(
+            "The cache policy '\(policy.rawValue)' cannot apply to endpoint '\(request.path)': "
+                + "only 'GET' requests whose response is JSON or text are cached")
     }
 
     private func change(_ request: ServiceRequest) async throws -> ServiceResponse {
@@ -129,7 +127,7 @@ private struct CachingResponder: Responder {
     private static func notRunning(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
             .generalError,
-            "A cached '\(request.method)' on service '\(request.path)' cannot be refreshed: the app is not running",
+            "A cached \(request.subject) cannot be refreshed: the app is not running",
             execution: .neverSent)
     }
 }
@@ -212,7 +210,14 @@ extension FeathersError {
     static func userChanged(_ request: ServiceRequest) -> FeathersError {
         FeathersError(
             .notAuthenticated,
-            "The signed-in user changed before the response to '\(request.method)' on service '\(request.path)' arrived"
+            "The signed-in user changed before the response to \(request.subject) arrived"
         )
+    }
+}
+
+extension ServiceRequest {
+    /// The call in messages.
+    var subject: String {
+        params.endpointRead == nil ? "'\(method)' on service '\(path)'" : "'GET' on endpoint '\(path)'"
     }
 }

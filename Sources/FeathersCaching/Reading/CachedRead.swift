@@ -77,7 +77,7 @@ struct CachedRead: Sendable {
             case .refresh:
                 steps.handedOver()
                 return .refresh
-            case .failNotInCache: throw FeathersError.notInCache(terms.request.method, at: terms.request.path)
+            case .failNotInCache: throw FeathersError.notInCache(terms.request)
             case .failWithNetworkError: throw failure ?? CancellationError()
             case .finish: return .finished
             }

@@ -135,6 +135,12 @@ extension Params {
         set { self[ReadsFromServer.self] = newValue ? true : nil }
     }
 
+    /// What a cache must know about an endpoint's call whose response it may store; nil for every other call.
+    package var endpointRead: EndpointRead? {
+        get { self[EndpointRead.self] }
+        set { self[EndpointRead.self] = newValue }
+    }
+
     /// A result that the caller already has and that the server need not send again (HTTP's `If-None-Match`).
     package var heldResponse: HeldResponse? {
         get { self[HeldResponse.self] }
@@ -153,6 +159,17 @@ package struct HeldResponse: ParamsKey, Sendable {
         self.entityTag = entityTag
         self.value = value
     }
+}
+
+/// What the response to an endpoint's call depends on, besides what every call contains. Set for `GET` requests whose
+/// response is JSON or text.
+package struct EndpointRead: ParamsKey, Sendable {
+    package typealias Value = EndpointRead
+
+    /// Returns the URL and the rest as text without secrets, for params as hooks have left them.
+    package let key: @Sendable (Params) throws -> [String]
+
+    package init(key: @escaping @Sendable (Params) throws -> [String]) { self.key = key }
 }
 
 private enum VolatileCall: ParamsKey { typealias Value = Bool }

@@ -24,6 +24,8 @@ extension FeathersApp {
 
     /// Sends an endpoint's request and returns its response with status, header fields, and URL.
     ///
+    /// A response that a cache returned has status 200 and no header fields.
+    ///
     /// The parameters and errors are those of ``request(_:over:params:)``.
     @concurrent
     public func response<Response>(
@@ -101,12 +103,13 @@ extension FeathersApp {
         params.carriesCredentials = builder.carriesCredentials
         params[EndpointCallKey.self] = EndpointCall(
             method: endpoint.method, carriesCredentials: builder.carriesCredentials)
+        if endpoint.isStorable, progress == nil { params.endpointRead = EndpointRead { try builder.cacheKey(for: $0) } }
         let name = EndpointAddress.name(of: endpoint.path)
         let data: JSONValue? = if case .json(let encode)? = endpoint.body?.content { try encode(codec) } else { nil }
         let request = ServiceRequest(path: name, method: .endpointRequest, data: data, params: params)
         let service = EndpointResponder(builder: builder, transport: transport, progress: progress)
         let result = try await using(transport) { try await respond(to: request, by: service) }
-        // Without a received response, a hook has set the result.
+        // Without a received response, a hook has set the result, or a cache has returned it.
         let answer = try result[ReceivedResponse.self] ?? HTTPResponse(status: 200, url: builder.url(for: params))
         let value: Response
         do {
@@ -120,6 +123,15 @@ extension FeathersApp {
 }
 
 extension Endpoint {
+    /// Whether a cache may store the response: what a `GET` without a body returns as JSON or text.
+    var isStorable: Bool {
+        guard method == .get, body == nil else { return false }
+        switch reading.kind {
+        case .json, .text: return true
+        case .bytes, .nothing, .file: return false
+        }
+    }
+
     /// Returns the call's params, completed by the endpoint's.
     func params(with params: Params) -> Params {
         var merged = params

@@ -44,6 +44,14 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
         return url
     }
 
+    /// Returns what the response depends on besides the call's own header fields: the URL, how the response is read,
+    /// and the transport's fields, as digests.
+    func cacheKey(for params: Params) throws -> [String] {
+        let fields = carriesTransportFields ? transport.headers : [:]
+        let digests = fields.sorted { $0.key < $1.key }.map { "\($0.key.lowercased()):\(SHA256.hex($0.value.utf8))" }
+        return [try url(for: params).absoluteString, endpoint.reading.kind.accept] + digests
+    }
+
     func request(data: JSONValue?, params: Params) throws -> (HTTPRequest, HTTPBody?) {
         let (body, contentType) = try body(data)
         let url = try url(for: params)
@@ -55,6 +63,7 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
             try headers.set("Accept", to: endpoint.reading.kind.accept)
             if carriesTransportFields { try headers.merge(transport.headers) }
             if let contentType { try headers.set("Content-Type", to: contentType.rawValue) }
+            if let held = params.heldResponse { try headers.set("If-None-Match", to: held.entityTag) }
             try headers.merge(carriesCredentials ? given : endpoint.headers)
         } catch {
             throw FeathersError(error)

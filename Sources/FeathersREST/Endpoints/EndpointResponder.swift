@@ -14,11 +14,15 @@ struct EndpointResponder<Response: Sendable>: Responder {
         var received = try await received(request)
         var response =
             switch endpoint.reading.kind {
+            case _ where received.confirms(request.params.heldResponse):
+                ServiceResponse(request.params.heldResponse?.value ?? .null)
             case .json: try RESTResponse.response(of: received)
             case .text: ServiceResponse(.string(String(decoding: received.body, as: UTF8.self)))
             case .bytes, .nothing, .file: ServiceResponse(.null)
             }
         response[HTTPHead.self] = HTTPHead(received)
+        if let tag = received.headers["ETag"] { response[EntityTag.self] = tag }
+        if received.confirms(request.params.heldResponse) { response[NotModified.self] = true }
         if case .bytes = endpoint.reading.kind {} else { received.body = [] }
         response[ReceivedResponse.self] = received
         return response
@@ -33,7 +37,10 @@ struct EndpointResponder<Response: Sendable>: Responder {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        try check(response, accept: httpRequest.headers["Accept"])
+        // What was stored has passed the check.
+        if !response.confirms(request.params.heldResponse) {
+            try check(response, accept: httpRequest.headers["Accept"])
+        }
         return response
     }
 
@@ -43,7 +50,12 @@ struct EndpointResponder<Response: Sendable>: Responder {
     ///   both content types.
     private func check(_ response: HTTPResponse, accept: String?) throws {
         try endpoint.validate?(response)
-        guard response.isSuccess else { throw RESTResponse.error(of: response) }
+        guard response.isSuccess else {
+            var error = RESTResponse.error(of: response)
+            // An endpoint is no service, whatever the server says about the path.
+            if response.status == 404 { error.hint = "not found: \(response.url.withoutCredentials)" }
+            throw error
+        }
         // The default Accept field is only a hint: decoding shows whether the response is JSON. A field that was set
         // explicitly is binding.
         guard let accept, accept != endpoint.reading.kind.accept, !response.body.isEmpty,
@@ -72,6 +84,11 @@ struct EndpointResponder<Response: Sendable>: Responder {
                 // move.
                 stallTimeout: transport.builder.timeout, progress: progress))
     }
+}
+
+extension HTTPResponse {
+    /// Whether the server reports that a stored response is still current.
+    fileprivate func confirms(_ held: HeldResponse?) -> Bool { status == 304 && held != nil }
 }
 
 extension ServiceMethod {
