@@ -26,6 +26,7 @@ import FeathersSupport
 /// ### Reading
 /// - ``find(_:params:)``
 /// - ``find(id:query:params:)``
+/// - ``find(ids:query:params:)``
 /// - ``first(_:params:)``
 /// - ``count(_:params:)``
 /// - ``get(_:query:params:)``
