@@ -33,6 +33,20 @@ struct StubTests {
         return url
     }
 
+    @Test("can run another stub, with the call or another one, and take its turns")
+    func another() async throws {
+        let gone = FeathersError(.gone, "Gone")
+        let inner = ServiceStub.cycle([.value("first"), Stub { $0.id?.json ?? .null }, .error(gone)])
+        let outer = ServiceStub { request in
+            var other = request
+            other.id = 9
+            return ["inner": try await inner.respond(to: other)]
+        }
+        #expect(try await get(with: outer) == ["inner": "first"])
+        #expect(try await get(with: outer) == ["inner": 9])
+        await #expect { try await get(with: outer) } throws: { ($0 as? FeathersError)?.code == .gone }
+    }
+
     @Test("answers with a value, a model, a function of the call, a service")
     func values() async throws {
         #expect(try await get(with: .value(["a": 1])) == ["a": 1])

@@ -37,6 +37,9 @@ import FeathersSupport
 /// - ``random(_:seed:)``
 /// - ``choose(_:)``
 /// - ``init(_:)``
+///
+/// ### Running a stub
+/// - ``respond(to:)``
 public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
     /// The work of a stub for a known call.
     typealias Work = @Sendable () async throws -> Response
@@ -51,6 +54,13 @@ public struct Stub<Request: Sendable, Response: Sendable>: Sendable {
     public init(_ respond: @escaping @Sendable (Request) async throws -> Response) {
         take = { request in { try await respond(request) } }
     }
+
+    /// Runs the stub for a request, for example inside another stub.
+    ///
+    /// The request counts as a call of this stub: it takes the next one of a ``cycle(_:)``. Nothing is recorded.
+    /// - Parameter request: The request, which may differ from the one that arrived.
+    /// - Throws: Any error of the stub.
+    public func respond(to request: Request) async throws -> Response { try await take(request)() }
 
     /// Fails with an error: a `FeathersError` for a transport, an `HTTPClientError` for an HTTP client.
     public static func error(_ error: any Error) -> Stub { Stub { _ in throw error } }
