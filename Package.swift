@@ -165,7 +165,8 @@ let package = Package(
         .testTarget(
             name: "FeathersTestingTests",
             dependencies: [
-                "FeathersSupport", "FeathersCore", "FeathersNetworking", "FeathersREST", "FeathersTesting",
+                "FeathersSupport", "FeathersAuthentication", "FeathersCore", "FeathersNetworking", "FeathersREST",
+                "FeathersTesting",
                 "TestBackend",
             ],
             swiftSettings: settings),

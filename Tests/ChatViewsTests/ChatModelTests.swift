@@ -28,12 +28,12 @@ struct ChatModelTests {
         let model = model(transport)
         #expect(model.title == "lobby – connecting…")
         async let _: Void = model.run()
-        await observed { model.messages.map(\.text) == ["one", "two"] && model.title == "lobby" }
+        try await observed { model.messages.map(\.text) == ["one", "two"] && model.title == "lobby" }
 
         // Events are the test's to send.
         transport.emit(.created, of: "messages", try await say("elsewhere", room: "attic"))
         transport.emit(.created, of: "messages", try await say("three"))
-        await observed { model.messages.map(\.text) == ["one", "two", "three"] }
+        try await observed { model.messages.map(\.text) == ["one", "two", "three"] }
     }
 
     @Test("It sends what is written, and shows it once")
@@ -41,11 +41,11 @@ struct ChatModelTests {
         let transport = StubRealTimeTransport(services: ["messages": stored])
         let model = model(transport)
         async let _: Void = model.run()
-        await observed { model.isOnline }
+        try await observed { model.isOnline }
         #expect(!model.canSend)
         model.draft = "Hi"
         await model.send()
-        await observed { model.messages.map(\.text) == ["Hi"] }
+        try await observed { model.messages.map(\.text) == ["Hi"] }
         #expect(model.draft == "" && model.problem == nil)
 
         // What was sent, in the order it came.
@@ -102,16 +102,16 @@ struct ChatModelTests {
         let model = model(transport)
         async let _: Void = model.run()
         try await say("before")
-        await observed { model.isOnline }
+        try await observed { model.isOnline }
         transport.emit(.created, of: "messages", try await stored.get(1, Params()))
-        await observed { model.messages.map(\.text) == ["before"] }
+        try await observed { model.messages.map(\.text) == ["before"] }
 
         transport.drop(.pingTimeout)
-        await observed { model.title == "lobby – connecting…" }
+        try await observed { model.title == "lobby – connecting…" }
         // No event arrives while the connection is lost.
         try await say("meanwhile")
         transport.restore()
-        await observed { model.isOnline && model.messages.map(\.text) == ["before", "meanwhile"] }
+        try await observed { model.isOnline && model.messages.map(\.text) == ["before", "meanwhile"] }
     }
 
     @Test("A server that refuses the list says so above it")
@@ -120,6 +120,6 @@ struct ChatModelTests {
         transport.stub("messages", .find, with: .error(FeathersError(.forbidden, "Members only")))
         let model = model(transport)
         async let _: Void = model.run()
-        await observed { model.title == "lobby – Members only" }
+        try await observed { model.title == "lobby – Members only" }
     }
 }
