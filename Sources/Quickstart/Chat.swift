@@ -32,7 +32,7 @@ struct Chat {
         screen.step("patch", patched.description)
 
         let removed = try await messages.remove(id(of: third))
-        screen.step("remove", removed.description)
+        screen.step("remove", removed?.description ?? "")
 
         try await showErrors(messages, missing: id(of: third))
         try await messages.remove(id(of: first))

@@ -33,7 +33,7 @@ struct MethodConformanceTests {
         }
         expected["n"] = 2
         #expect(try await messages.patch(id, with: ["n": 2]) == expected)
-        let removed = try await messages.remove(id)
+        let removed = try #require(await messages.remove(id))
         #expect(subject.can(.removedRecords) ? removed["n"] == 2 : removed == ["id": id.json])
         await #expect { try await messages.get(id) } throws: { FeathersError.Code.notFound ~= $0 }
     }

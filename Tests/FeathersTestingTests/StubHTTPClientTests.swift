@@ -43,7 +43,7 @@ struct StubHTTPClientTests {
         let unreachable = try await #require(throws: FeathersError.self) { try await messages.get(3) }
         #expect(unreachable.code == .unavailable && unreachable.execution == .neverSent)
         await #expect { try await messages.get(4) } throws: { "\($0)".contains("non-JSON") }
-        #expect(try await messages.json.remove(5) == .null)
+        #expect(try await messages.json.remove(5) == nil)
 
         let created = try #require(client.calls(to: "/v1/messages", "POST").first)
         #expect(created.request.headers["Content-Type"] == "application/json")

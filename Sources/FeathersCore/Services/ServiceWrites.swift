@@ -55,6 +55,8 @@ extension Service {
     /// Replaces a record.
     ///
     /// Properties missing from `data` are removed; use `patch` to keep them.
+    ///
+    /// If the response contains no record, as with a status of 204, the record is read with `get`.
     /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     @concurrent @discardableResult @_disfavoredOverload
     public func update(
@@ -87,6 +89,8 @@ extension Service {
     }
 
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
+    ///
+    /// If the response contains no record, as with a status of 204, the record is read with `get`.
     /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     @concurrent @discardableResult @_disfavoredOverload
     public func patch(
@@ -153,13 +157,21 @@ extension Service {
     }
 
     /// Removes a record.
-    /// - Returns: The removed record.
+    /// - Returns: The removed record; nil if the server removed it but returned no record, as with a status of 204.
     /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     @concurrent @discardableResult
     public func remove(
         _ id: some ServiceIDConvertible & Sendable, query: Query<Model> = Query(), params: Params = Params()
-    ) async throws -> Model {
-        try await write(.remove, id: id.serviceID, query, params)
+    ) async throws -> Model? {
+        let response = try await execute(request(.remove, id: id.serviceID, query: query, params: params))
+        // JSON decodes null, and so does an optional model.
+        if Model.self == JSONValue.self, response.result.isNull { return nil }
+        do {
+            return try decode(response, .remove, params)
+        } catch {
+            guard response.result.isNull else { throw error }
+            return nil
+        }
     }
 
     /// Removes every record that matches a query.
@@ -176,7 +188,32 @@ extension Service {
         _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, _ query: Query<Model>, _ params: Params
     ) async throws -> Model {
         let request = try request(method, id: id, data: data, query: query, params: params)
-        return try decode(await execute(request), method, params)
+        let response = try await execute(request)
+        do {
+            return try decode(response, method, params)
+        } catch {
+            guard let id, response.result.isNull else { throw error }
+            return try await written(id, by: request)
+        }
+    }
+
+    /// Reads a record that was changed by a call whose response contains no record.
+    private func written(_ id: ServiceID, by call: ServiceRequest) async throws -> Model {
+        // The record need not match the conditions of the call any more.
+        var query = Query<JSONValue>()
+        query.json["$select"] = call.params.query.json["$select"]
+        var params = call.params.withoutQuery
+        params.readsFromServer = true
+        do {
+            let request = try json.request(.get, id: id, query: query, params: params)
+            return try decode(await execute(request), .get, params)
+        } catch let error as FeathersError {
+            throw FeathersError(
+                .generalError,
+                "'\(call.method)' on service '\(path)' was executed, but its response contains no record, and the "
+                    + "record could not be read: \(error.message)",
+                cause: error)
+        }
     }
 
     private func writeAll(
@@ -275,11 +312,12 @@ extension Service where Model: Identifiable, Model.ID: ServiceIDConvertible {
     }
 
     /// Removes a record.
+    /// - Returns: The removed record; nil if the server removed it but returned no record.
     /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, if the record has no id yet.
     @concurrent @discardableResult
     public func remove(
         _ record: Model, query: Query<Model> = Query(), params: Params = Params()
-    ) async throws -> Model {
+    ) async throws -> Model? {
         try await remove(record.id.serviceID, query: query, params: params)
     }
 }

@@ -26,7 +26,7 @@ struct RecordArgumentsTests {
         #expect(try await notes.update(note) == note)
         #expect(try await notes.patch(note, with: ["text": "three"]).text == "three")
         #expect(try await notes.patch(note, with: ["text": "four", "color": nil]) == Note(id: 1, text: "four"))
-        #expect(try await notes.remove(note).text == "four")
+        #expect(try await notes.remove(note)?.text == "four")
         #expect(try await notes.find().isEmpty)
     }
 

@@ -25,7 +25,7 @@ struct TypedServiceTests {
         #expect(created == Message(id: 0, text: "Hi", sentAt: date))
         #expect(try await messages.get(0) == created)
         #expect(try await messages.update(0, with: Message(text: "Ho")) == Message(id: 0, text: "Ho"))
-        #expect(try await messages.remove(0).text == "Ho")
+        #expect(try await messages.remove(0)?.text == "Ho")
     }
 
     @Test("A patch is a dictionary, JSON, or any encodable value")

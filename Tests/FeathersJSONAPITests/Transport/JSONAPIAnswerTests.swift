@@ -74,7 +74,7 @@ struct JSONAPIAnswerTests {
         #expect(created["@document"]?["isSent"] == true)
         let patched = try await posts(answer).patch("7", with: ["title": "T"])
         #expect(patched["title"] == "T" && patched["id"] == "7")
-        #expect(try await posts(answer).remove("7")["id"] == "7")
+        #expect(try await posts(answer).remove("7")?["id"] == "7")
     }
 
     @Test("where the server puts what it made, and how an accepted call goes on, stands with the result")
