@@ -46,13 +46,13 @@ public struct HTTPResponse: Sendable {
 ///     Sun, 06 Nov 1994 08:49:37 GMT
 ///     Sunday, 06-Nov-94 08:49:37 GMT
 ///     Sun Nov  6 08:49:37 1994
-struct HTTPDate: Equatable {
-    var secondsSince1970: Int64
+package struct HTTPDate: Equatable {
+    package var secondsSince1970: Int64
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// Returns nil if the text isn't such a date. The day of the week isn't checked.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var words = text.split { " ,-:".contains($0) }
         guard words.count >= 7 else { return nil }
         words.removeFirst()

@@ -12,6 +12,8 @@ struct EngineOpener: Sendable {
     /// of a lost session.
     let makeClient: @Sendable () -> any HTTPClient
     let limit: Int
+    /// Whether polling sessions send the cookies of their responses back.
+    let keepsCookies: Bool
     let timebase: RelativeClock
 
     /// Opens a session. `timeout` covers all attempts. Each transport gets an equal share, so one that hangs leaves
@@ -53,7 +55,9 @@ struct EngineOpener: Sendable {
                 return connection
             }
         case .polling:
-            let requests = PollingRequests(address: address, headers: headers, client: makeClient(), limit: limit)
+            let requests = PollingRequests(
+                address: address, headers: headers, client: makeClient(), limit: limit,
+                cookies: keepsCookies ? SessionCookies() : nil)
             return try await timebase.run(atMost: timeout, orThrow: late) {
                 try await PollingConnection.open(requests, timebase: timebase)
             }

@@ -7,6 +7,8 @@ struct PollingRequests: Sendable {
     let headers: HTTPHeaders
     let client: any HTTPClient
     let limit: Int
+    /// The cookies of the session; nil if it sends none back.
+    var cookies: SessionCookies?
 
     /// Waits for packets. Opens a session if there is none.
     func poll(sid: String?, timeout: Duration?) async throws -> [EnginePacket] {
@@ -39,6 +41,8 @@ struct PollingRequests: Sendable {
     }
 
     private func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
+        var request = request
+        try cookies?.add(to: &request.headers)
         let response: HTTPResponse
         do {
             response = try await client.execute(request)
@@ -46,6 +50,7 @@ struct PollingRequests: Sendable {
             throw PollingError(
                 description: "\(error.message) (\(address.place))", neverSent: error.delivery == .neverSent)
         }
+        cookies?.take(from: response)
         guard response.status == 200 else { throw PollingError(refusal: response) }
         return response
     }

@@ -38,6 +38,13 @@ extension SocketIOTransport {
         /// A closure that creates the header fields of a connection's requests, for each attempt to connect. They are
         /// never printed.
         public var headers: (@Sendable () async throws -> [String: String])?
+        /// Whether a polling session sends back the cookies that it receives, as a load balancer with sticky sessions
+        /// requires (such as `AWSALB`, or Socket.IO's `io`).
+        ///
+        /// Off by default. Without them, such a balancer sends a session's requests to several servers, which respond
+        /// with "Session ID unknown". Each session begins without cookies. A WebSocket is one connection and needs
+        /// none.
+        public var keepsCookies = false
         /// Whether to recover a lost session, including missed events, if the server supports it (Socket.IO's
         /// connection state recovery).
         ///

@@ -46,7 +46,7 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
                 address: try EngineAddress(url, path: options.path), transports: options.transports,
                 connector: options.webSocketConnector ?? PlatformWebSocketConnector.make(),
                 makeClient: { [httpClient = options.httpClient] in httpClient ?? PlatformHTTPClient.make() },
-                limit: options.maximumMessageSize, timebase: timebase)
+                limit: options.maximumMessageSize, keepsCookies: options.keepsCookies, timebase: timebase)
         }
         client = SocketIOClient(opener: opener, options: options, timebase: timebase)
         runner = ConnectionRunner(client)
