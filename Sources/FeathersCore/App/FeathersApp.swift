@@ -57,8 +57,6 @@ import Synchronization
 ///
 /// ### Setup and teardown
 /// - ``use(setUp:tearDown:)``
-/// - ``setUp()``
-/// - ``tearDown()``
 ///
 /// ### Local data
 /// - ``use(cache:)``

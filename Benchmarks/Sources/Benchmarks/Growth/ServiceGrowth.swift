@@ -18,10 +18,7 @@ enum ServiceGrowth {
         group.add("setting up and tearing down", from: 20, unit: "service") { count in
             let app = try await app(of: count)
             return GrowthRun(units: 4_000) {
-                for _ in 0..<4_000 / count {
-                    try await app.setUp()
-                    try await app.tearDown()
-                }
+                for _ in 0..<4_000 / count { try await withFeathersApp(app) { _ in } }
             }
         }
         group.add("removing", from: 20, unit: "service") { count in
