@@ -17,6 +17,7 @@ public import Foundation
 /// - ``execution-swift.property``
 /// - ``Execution-swift.enum``
 /// - ``retryAfter``
+/// - ``httpStatus``
 ///
 /// ### Where
 /// - ``method``
