@@ -30,6 +30,8 @@ private func traffic(_ app: FeathersApp) async {
     app.use(hooks: .limiting(to: 6, waiting: 200))
     await app.service("reports").use(hooks: .limiting(to: 1, waiting: 10, for: .find))
 
+    app.use(hooks: .circuitBreaker(failures: 5, pause: .seconds(10)))
+
     app.use(hooks: .retrying(attempts: 5, pause: .milliseconds(200), longestPause: .seconds(20), refusedWrites: true))
 }
 

@@ -1,0 +1,145 @@
+import FeathersSupport
+import FeathersTesting
+import Testing
+
+@testable import FeathersCore
+
+@Suite("A circuit breaker", .timeLimit(.minutes(10)))
+struct CircuitBreakerTests {
+    /// A service whose server responds as told, behind a breaker that opens after three failures, for ten seconds.
+    private struct Stand {
+        let transport: StubTransport
+        let clock = ManualClock()
+        let app: FeathersApp
+        let error = Locked<(any Error)?>(nil)
+
+        init() {
+            let error = error
+            transport = StubTransport { _ in
+                if let error = error.withLock({ $0 }) { throw error }
+                return []
+            }
+            app = FeathersApp(transport: transport)
+            app.use(hooks: .circuitBreaker(failures: 3, pause: .seconds(10), clock: clock))
+        }
+
+        /// Makes a call.
+        /// - Returns: its error; nil if it succeeded.
+        func call(_ path: String = "messages", failing error: (any Error)?) async -> FeathersError? {
+            self.error.withLock { $0 = error }
+            do {
+                _ = try await app.service(path).find()
+                return nil
+            } catch {
+                return error as? FeathersError
+            }
+        }
+
+        var sent: Int { transport.requests.count }
+    }
+
+    /// A service in this process that asks the server.
+    private actor Reports: ServiceProtocol {
+        let messages: Service<JSONValue>
+
+        init(messages: Service<JSONValue>) { self.messages = messages }
+
+        func find(_ params: Params) async throws -> JSONValue { .array(Array(try await messages.find())) }
+    }
+
+    private static let unwell = FeathersError(.unavailable, "-", execution: .neverSent)
+
+    @Test("opens after consecutive failures, and refuses calls of every service, never sent")
+    func opens() async throws {
+        let stand = Stand()
+        for _ in 1...3 { #expect(await stand.call(failing: Self.unwell)?.message == "-") }
+        stand.clock.advance(by: .seconds(4))
+        let refusal = try #require(await stand.call("users", failing: nil))
+        #expect(refusal.code == .unavailable && refusal.execution == .neverSent && refusal.httpStatus == 503)
+        #expect(refusal.retryAfter == .seconds(6) && refusal.message.contains("'find' of 'users' was not made"))
+        #expect(stand.sent == 3)
+    }
+
+    @Test("makes one call after the pause: its response closes the circuit, its failure begins another pause")
+    func probes() async throws {
+        let stand = Stand()
+        for _ in 1...3 { _ = await stand.call(failing: Self.unwell) }
+        stand.clock.advance(by: .seconds(10))
+        #expect(await stand.call(failing: Self.unwell)?.message == "-")
+        #expect(await stand.call(failing: nil)?.retryAfter == .seconds(10))
+        stand.clock.advance(by: .seconds(10))
+        #expect(await stand.call(failing: nil) == nil)
+        // Closed again, with no failures.
+        for _ in 1...2 { _ = await stand.call(failing: Self.unwell) }
+        #expect(await stand.call(failing: nil) == nil)
+        #expect(stand.sent == 8)
+    }
+
+    @Test(
+        "counts what says that the server is unwell, and nothing else",
+        arguments: [
+            (FeathersError(.timeout, "-", execution: .mayHaveExecuted), true),
+            (FeathersError(.badGateway, "-"), true), (FeathersError(504, "-"), true),
+            (FeathersError(.unavailable, "-"), true), (FeathersError(.notFound, "-"), false),
+            (FeathersError(.generalError, "-"), false), (FeathersError(.tooManyRequests, "-"), false),
+            (FeathersError(.badRequest, "-", execution: .neverSent), false), (CancellationError(), false),
+        ] as [(any Error, Bool)])
+    func counts(_ error: any Error, _ isCounted: Bool) async {
+        let stand = Stand()
+        for _ in 1...3 { _ = await stand.call(failing: error) }
+        _ = await stand.call(failing: nil)
+        #expect(stand.sent == (isCounted ? 3 : 4))
+    }
+
+    @Test("forgets failures when the server responds, and not when a call says nothing about it")
+    func consecutive() async {
+        let stand = Stand()
+        for _ in 1...2 { _ = await stand.call(failing: Self.unwell) }
+        _ = await stand.call(failing: FeathersError(.notFound, "-"))
+        for _ in 1...2 { _ = await stand.call(failing: Self.unwell) }
+        _ = await stand.call(failing: FeathersError(.badRequest, "-", execution: .neverSent))
+        #expect(stand.sent == 6)
+        _ = await stand.call(failing: Self.unwell)
+        _ = await stand.call(failing: nil)
+        #expect(stand.sent == 7)
+    }
+
+    @Test("makes no second call while a probe is in progress, and another probe if it is cancelled")
+    func oneProbe() async throws {
+        var circuit = Circuit(limit: 1, pause: .seconds(10))
+        circuit.ended(.failed, period: 0, at: .zero)
+        #expect(circuit.admit(at: .seconds(9)) == .refused(remaining: .seconds(1)))
+        #expect(circuit.admit(at: .seconds(10)) == .admitted(period: 2))
+        #expect(circuit.admit(at: .seconds(10)) == .refused(remaining: nil))
+        circuit.ended(.unknown, period: 2, at: .seconds(11))
+        #expect(circuit.admit(at: .seconds(11)) == .admitted(period: 4))
+        circuit.ended(.responded, period: 4, at: .seconds(12))
+        #expect(circuit.admit(at: .seconds(12)) == .admitted(period: 5))
+    }
+
+    @Test("ignores the outcome of calls that began before the circuit changed")
+    func late() {
+        var circuit = Circuit(limit: 1, pause: .seconds(10))
+        circuit.ended(.failed, period: 0, at: .zero)
+        circuit.ended(.responded, period: 0, at: .seconds(1))
+        #expect(circuit.admit(at: .seconds(1)) == .refused(remaining: .seconds(9)))
+        #expect(circuit.admit(at: .seconds(10)) == .admitted(period: 2))
+        circuit.ended(.failed, period: 0, at: .seconds(11))
+        circuit.ended(.responded, period: 2, at: .seconds(12))
+        circuit.ended(.failed, period: 0, at: .seconds(13))
+        #expect(circuit.admit(at: .seconds(13)) == .admitted(period: 3))
+    }
+
+    @Test("lets the probe of a service in this process call its server")
+    func nested() async throws {
+        let stand = Stand()
+        try await stand.app.use(Reports(messages: stand.app.service("messages")), at: "reports")
+        for _ in 1...2 { #expect(await stand.call("reports", failing: Self.unwell) != nil) }
+        // Each call counts once, although two passed.
+        #expect(await stand.call(failing: Self.unwell)?.message == "-")
+        #expect(await stand.call("reports", failing: nil)?.message.contains("was not made") == true)
+        stand.clock.advance(by: .seconds(10))
+        #expect(await stand.call("reports", failing: nil) == nil)
+        #expect(stand.sent == 4)
+    }
+}
