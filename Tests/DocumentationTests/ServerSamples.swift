@@ -34,6 +34,13 @@ private func metrics(_ app: FeathersApp) {
     answer(200, metrics.prometheusText)
 }
 
+private func samples(_ app: FeathersApp) {
+    func send(_ name: String, _ labels: [(String, String)], _ value: Int, isTotal: Bool) {}
+    for sample in app.metrics.samples {
+        send(sample.name, sample.labels, sample.value, isTotal: sample.kind == .counter)
+    }
+}
+
 private protocol Working {
     func run() async throws
 }

@@ -71,6 +71,36 @@ struct MetricsTests {
         #expect(calls.count == 1001 && calls.first { $0.path == "(others)" }?.outcomes == ["ok": 10])
     }
 
+    @Test("are samples with names and labels, for any metrics system, and the same as in the text for Prometheus")
+    func samples() async throws {
+        let app = FeathersApp(
+            transport: StubRealTimeTransport(services: ["messages": MemoryService()], pushesEvents: false))
+        app.recordMetrics()
+        let events = app.service("messages").events("tick")
+        try await withFeathersApp(app) { app in
+            _ = try await app.service("messages").find()
+            let samples = app.metrics.samples
+            func values(_ name: String) -> [String] {
+                samples.filter { $0.name == "feathers_\(name)" }.map { "\($0.kind) \($0.labels.map(\.1)) \($0.value)" }
+            }
+            #expect(values("up") == ["gauge [] 1"])
+            #expect(values("calls_total") == [#"counter ["messages", "find", "ok"] 1"#])
+            #expect(values("call_retries_total") == [#"counter ["messages", "find"] 0"#])
+            #expect(values("calls_in_flight") == ["gauge [] 0"])
+            #expect(values("transport_calls") == [#"gauge ["waiting"] 0"#, #"gauge ["unanswered"] 0"#])
+            #expect(values("reconnections_total") == ["counter [] 0"])
+            #expect(values("event_subscribers") == [#"gauge ["messages"] 1"#])
+            #expect(values("events_waiting") == [#"gauge ["messages"] 0"#])
+            #expect(values("events_dropped_total") == [#"counter ["messages"] 0"#])
+            let lines = app.metrics.prometheusText.split(separator: "\n")
+            for sample in samples { #expect(lines.contains { $0.hasPrefix(sample.name) }) }
+            // A system may expect all samples of a name in a row, as Prometheus does.
+            let names = samples.map(\.name)
+            #expect(names.indices.dropFirst().filter { names[$0] != names[$0 - 1] }.count + 1 == Set(names).count)
+        }
+        withExtendedLifetime(events) {}
+    }
+
     @Test("are text as Prometheus reads it")
     func prometheus() async throws {
         let app = FeathersApp(transport: StubTransport { _ in [] })
