@@ -1,5 +1,6 @@
 import FeathersSupport
 public import Foundation
+import Synchronization
 
 /// The health of an app, for a supervisor or a load balancer.
 public struct AppHealth: Sendable, Hashable {
@@ -11,6 +12,8 @@ public struct AppHealth: Sendable, Hashable {
         case ready
         /// The connection was lost and is being reestablished. Calls wait for it.
         case reconnecting
+        /// The last call of an app without a connection did not reach the server. Calls are still sent.
+        case unreachable
         /// Calls in flight are finishing, and new calls are rejected.
         case shuttingDown
         /// Stopped by the app itself.
@@ -32,7 +35,7 @@ public struct AppHealth: Sendable, Hashable {
     /// Whether the app is ready or can become ready without intervention. If not, it must be restarted.
     public var isAlive: Bool {
         switch state {
-        case .starting, .ready, .reconnecting, .shuttingDown: true
+        case .starting, .ready, .reconnecting, .unreachable, .shuttingDown: true
         case .stopped, .failed: false
         }
     }
@@ -43,6 +46,7 @@ public struct AppHealth: Sendable, Hashable {
         case .starting: "The app is starting"
         case .ready: "The app is ready"
         case .reconnecting: "The connection was lost and is being reestablished"
+        case .unreachable: "The last call did not reach the server"
         case .shuttingDown: "The app is shutting down"
         case .stopped: "The app was stopped"
         case .failed(let reason): "The connection is closed permanently: \(reason.wireName)"
@@ -52,12 +56,18 @@ public struct AppHealth: Sendable, Hashable {
 
 extension FeathersApp {
     /// The health of the app, with the time at which it last changed.
+    ///
+    /// Over a transport without a connection, such as REST, the last call decides: after one that does not reach the
+    /// server, the app is `unreachable` until another one does, but for at most 10 seconds. Otherwise, an app that gets
+    /// no calls because it isn't ready would never be ready again.
     public var health: AppHealth {
         noteHealth()
         return healthMonitor.current
     }
 
     /// Returns the health of the app, followed by every change during ``run()`` and ``withFeathersApp(_:_:)``.
+    ///
+    /// An app that has been `unreachable` for 10 seconds is reported as ready when ``health`` is read.
     public func healthUpdates() -> AsyncStream<AppHealth> {
         noteHealth()
         return healthMonitor.updates()
@@ -85,7 +95,8 @@ extension FeathersApp {
         let atRest: AppHealth.State = hasLived ? .stopped : .starting
         if phase == .settingUp { return .starting }
         switch connection {
-        case nil: return phase == .setUp ? .ready : atRest
+        case nil where phase == .setUp: return healthMonitor.isUnreachable ? .unreachable : .ready
+        case nil: return atRest
         case .connected: return .ready
         case .closed(let reason): return .failed(reason)
         case .connecting, .waiting: return last == .ready || last == .reconnecting ? .reconnecting : .starting
@@ -97,11 +108,34 @@ extension FeathersApp {
 
 /// The health of an app and its subscribers.
 final class HealthMonitor: Sendable {
+    /// How long a call counts that did not reach the server.
+    static let memory = Duration.seconds(10)
+
+    /// When the last call did not reach the server; nil if it did.
+    private let missed = Locked<Duration?>(nil)
+    /// Whether `missed` has a value, so that a call that succeeds needs no lock.
+    private let hasMissed = Atomic(false)
+    private let clock: RelativeClock
     private let value = CurrentValue(AppHealth(state: .starting, since: .now, connection: nil))
     /// Held while the state is read, so that the latest reading is recorded last.
     private let turn = NSLock()
 
+    init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = RelativeClock(clock) }
+
     var current: AppHealth { value.current }
+
+    var isUnreachable: Bool { missed.withLock { $0 }.map { clock.now - $0 < Self.memory } ?? false }
+
+    /// Records whether a call reached the server.
+    /// - Returns: whether the health of the app may have changed.
+    func callEnded(reached: Bool) -> Bool {
+        if reached, !hasMissed.load(ordering: .acquiring) { return false }
+        missed.withLock { missed in
+            missed = reached ? nil : clock.now
+            hasMissed.store(!reached, ordering: .releasing)
+        }
+        return true
+    }
 
     /// - Parameter look: returns the state, given the previous one, and the connection.
     func note(_ look: (AppHealth.State) -> (AppHealth.State, ConnectionStatus?)) {

@@ -54,7 +54,8 @@ package struct MiddlewareSite: Sendable {
         var implementation = implementation
         if let remote = implementation as? RemoteResponder, let app = weakApp.app {
             implementation = SendingResponder(
-                remote: remote, gate: app.gate, app: weakApp, recordsSender: app.recordsSender)
+                remote: remote, gate: app.gate, app: weakApp, recordsSender: app.recordsSender,
+                health: remote.isOwn && app.realTimeTransport == nil ? app.healthMonitor : nil)
         }
         if app.middleware.isEmpty && service.middleware.isEmpty { return implementation }
         let named = HookScope.method(method)

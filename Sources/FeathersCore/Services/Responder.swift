@@ -59,6 +59,8 @@ struct SendingResponder: Responder {
     let app: WeakApp
     /// Whether requests belong to the app's user, although no sign-in gate says so.
     let recordsSender: Bool
+    /// Learns whether calls reach the server; nil if a connection or another server is used, which say nothing.
+    let health: HealthMonitor?
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         // Checked here, immediately before sending, because the call may have waited or be a retry.
@@ -71,6 +73,17 @@ struct SendingResponder: Responder {
             try request.addTokenField(app, mayCarry: app?.trusts(remote) == true)
             request.harmlessFields = app?.harmlessFields
         }
-        return try request.checked(await remote.respond(to: request))
+        guard let health else { return try request.checked(await remote.respond(to: request)) }
+        let response: ServiceResponse
+        do {
+            response = try await remote.respond(to: request)
+        } catch {
+            if let reached = (error as? FeathersError)?.reachedServer, health.callEnded(reached: reached) {
+                app.app?.noteHealth()
+            }
+            throw error
+        }
+        if health.callEnded(reached: true) { app.app?.noteHealth() }
+        return try request.checked(response)
     }
 }

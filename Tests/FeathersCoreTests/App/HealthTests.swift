@@ -1,7 +1,8 @@
-import FeathersCore
 import FeathersSupport
 import FeathersTesting
 import Testing
+
+@testable import FeathersCore
 
 @Suite("The health of an app", .timeLimit(.minutes(10)))
 struct HealthTests {
@@ -85,5 +86,59 @@ struct HealthTests {
         ])
         try await withFeathersApp(app) { app in #expect(app.health.isReady && app.health.connection == nil) }
         #expect(app.health.state == .stopped)
+    }
+
+    @Test("over REST follows the last call: unreachable after one that missed the server, and ready after the next")
+    func lastCall() async throws {
+        let unreachable = FeathersError(.unavailable, "No server listens", execution: .neverSent)
+        let transport = StubTransport()
+        transport.stub("messages", .find, with: .cycle([.error(unreachable), .value([]), .error(unreachable)]))
+        transport.stub("messages", .get, with: .error(FeathersError(.notFound, "None")))
+        let app = FeathersApp(transport: transport)
+        let messages = app.service("messages")
+        try await withFeathersApp(app) { app in
+            var updates = app.healthUpdates().makeAsyncIterator()
+            #expect(await updates.next(isolation: #isolation)?.isReady == true)
+            _ = try? await messages.find()
+            let lost = try #require(await updates.next(isolation: #isolation))
+            #expect(lost.state == .unreachable && !lost.isReady && lost.isAlive)
+            #expect(lost.reason.contains("did not reach"))
+            #expect(app.metrics.samples.first?.value == 0)
+            _ = try await messages.find()
+            #expect(await updates.next(isolation: #isolation)?.state == .ready)
+            _ = try? await messages.find()
+            #expect(app.health.state == .unreachable)
+            // An error of the server is a response.
+            _ = try? await messages.get(1)
+            #expect(app.health.state == .ready)
+        }
+        #expect(app.health.state == .stopped)
+    }
+
+    @Test("over REST says nothing of calls over another transport, or of a call that timed out after it was sent")
+    func otherCalls() async throws {
+        let app = FeathersApp(
+            transport: StubTransport { _ in throw FeathersError(.timeout, "Slow", execution: .mayHaveExecuted) })
+        let other = StubTransport { _ in throw FeathersError(.unavailable, "Away", execution: .neverSent) }
+        try await app.use(other, at: "other")
+        try await withFeathersApp(app) { app in
+            _ = try? await app.service("other").find()
+            _ = try? await app.service("messages").find()
+            #expect(app.health.isReady)
+        }
+    }
+
+    @Test("forgets a call that missed the server after ten seconds, because an app that isn't ready may get no calls")
+    func expiry() {
+        let clock = ManualClock()
+        let monitor = HealthMonitor(clock: clock)
+        #expect(!monitor.callEnded(reached: true) && !monitor.isUnreachable)
+        #expect(monitor.callEnded(reached: false) && monitor.isUnreachable)
+        clock.advance(by: .seconds(9))
+        #expect(monitor.isUnreachable)
+        clock.advance(by: .seconds(1))
+        #expect(!monitor.isUnreachable)
+        #expect(monitor.callEnded(reached: false) && monitor.isUnreachable)
+        #expect(monitor.callEnded(reached: true) && !monitor.isUnreachable)
     }
 }
