@@ -109,11 +109,7 @@ private func server(_ url: URL, _ secret: String, makeReports: (FeathersApp) asy
             refresh: .function { _ in .credentials(account) }))
 
     try await withFeathersApp(app) { app in
-        do {
-            try await app.reauthenticate()
-        } catch FeathersError.Code.notAuthenticated {
-            try await app.authenticate(account)
-        }
+        try await app.reauthenticate(or: account)
         try await makeReports(app)
     }
 }

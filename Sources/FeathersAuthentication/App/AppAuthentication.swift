@@ -120,7 +120,7 @@ extension FeathersApp {
         }
     }
 
-    private func authenticator() throws(FeathersError) -> Authenticator {
+    func authenticator() throws(FeathersError) -> Authenticator {
         if let authenticator = self[InstalledAuthenticator.self] { return authenticator }
         throw FeathersError(
             .notImplemented, "The app has no authentication: install it with 'use(authentication:)'",

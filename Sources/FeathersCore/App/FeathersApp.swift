@@ -36,6 +36,7 @@ import Synchronization
 /// - ``use(authentication:)``
 /// - ``authenticate(_:)``
 /// - ``reauthenticate(force:)``
+/// - ``reauthenticate(or:)``
 /// - ``logOut()``
 /// - ``authentication``
 /// - ``authenticationUpdates()``
