@@ -1,4 +1,4 @@
-public import Observation
+import Observation
 
 /// Suspends until a condition on observable properties holds, as a view does that shows them.
 ///
