@@ -37,14 +37,6 @@ struct DiagnosticsArticleTests {
             ])
     }
 
-    @Test("and so does the one about servers: the group's order ends the app")
-    func lifecycle() async throws {
-        let app = FeathersApp()
-        let services: [any ServiceLifecycle.Service] = [app, FeathersLife(app: app)]
-        try await services[1].run()
-        #expect(app.health.state == .stopped)
-    }
-
     @Test("and the samples about testing do what they say")
     func testing() async throws {
         let transport = StubTransport()

@@ -5,11 +5,3 @@ enum ServiceLifecycle {
         func run() async throws
     }
 }
-
-/// The group's order to end, here one that has come already.
-func withGracefulShutdownHandler(_ operation: () async throws -> Void, onGracefulShutdown handler: @Sendable () -> Void)
-    async rethrows
-{
-    handler()
-    try await operation()
-}

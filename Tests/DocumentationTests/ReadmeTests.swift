@@ -4,6 +4,8 @@ import Testing
 
 @Suite("The README")
 struct ReadmeTests {
+    /// The server-side example, whose dependencies this package must not have.
+    private static let gateway = "../Integration/Sources/Gateway"
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
 
     /// The Swift samples of a text.
@@ -42,7 +44,14 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/UsingOutbox.md", "OutboxSamples.swift", 9),
             ("Sources/Feathers/Documentation.docc/Testing.md", "TestingSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/UsingDiagnostics.md", "DiagnosticsSamples.swift", 8),
-            ("Sources/Feathers/Documentation.docc/OnTheServer.md", "ServerSamples.swift", 7),
+            (
+                "Sources/Feathers/Documentation.docc/OnTheServer.md",
+                """
+                ServerSamples.swift \(gateway)/Gateway.swift \(gateway)/UserCalls.swift \(gateway)/FeathersErrors.swift \
+                \(gateway)/Events.swift \(gateway)/Logs.swift \(gateway)/MetricsAndTraces.swift \
+                \(gateway)/Lifecycle.swift \(gateway)Server/GatewayServer.swift
+                """, 15
+            ),
             ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/LocalFirst.md", "LocalSamples.swift", 7),
             ("Sources/Feathers/Documentation.docc/ModelsFromYourServer.md", "ModelSamples.swift", 2),

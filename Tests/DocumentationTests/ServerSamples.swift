@@ -63,15 +63,3 @@ private func nodes(_ balancer: URL) {
 
 // Where the protocol is another module's, the conformance is `@retroactive`.
 extension FeathersApp: ServiceLifecycle.Service {}
-
-struct FeathersLife: ServiceLifecycle.Service {
-    let app: FeathersApp
-
-    func run() async throws {
-        try await withGracefulShutdownHandler {
-            try await app.run()
-        } onGracefulShutdown: {
-            app.beginShutdown(within: .seconds(20))
-        }
-    }
-}

@@ -1,0 +1,67 @@
+import Feathers
+import Hummingbird
+import Logging
+import ServiceLifecycle
+
+/// An HTTP server in front of a FeathersJS server. It makes each request's calls as the user who sent the request, and
+/// forwards events to browsers.
+public struct Gateway: Sendable {
+    let app: FeathersApp
+    /// The services whose events anyone may receive.
+    let publicEvents: Set<String>
+    let logger: Logger
+
+    /// Prepares an app for the gateway: logs, metrics, traces, and a circuit breaker.
+    public init(app: FeathersApp, publicEvents: Set<String>, logger: Logger) {
+        (self.app, self.publicEvents, self.logger) = (app, publicEvents, logger)
+        app.recordMetrics()
+        app.use(diagnostics: LogSink(logger: logger))
+        app.use(diagnostics: CallTimer(), levels: DiagnosticLevels(nil, [.calls: .info]))
+        app.use(hooks: Hooks(around: [tracing, requestID]))
+        app.use(hooks: .circuitBreaker(failures: 5, pause: .seconds(10)))
+    }
+
+    /// The server. On a graceful shutdown, its app ends after the last response.
+    public func application(_ configuration: ApplicationConfiguration) -> some ApplicationProtocol {
+        Application(router: router(), configuration: configuration, services: services, logger: logger)
+    }
+
+    var services: [any ServiceLifecycle.Service] { [FeathersLife(app: app), MetricsExport(app: app)] }
+
+    func router() -> Router<BasicRequestContext> {
+        let router = Router()
+        router.addMiddleware {
+            TracingMiddleware()
+            RequestLogging()
+            FeathersErrors()
+        }
+        router.get("health") { _, _ in health() }
+        router.get("events/:service") { request, context in
+            try events(of: try context.parameters.require("service"), for: request)
+        }
+        let messages = app.service("messages", of: Message.self)
+        router.group("messages").add(middleware: UserCalls(app: app))
+            .get(":id") { _, context in
+                try await messages.get(try context.parameters.require("id", as: Int.self))
+            }
+            .post { request, context in
+                let message = try await messages.create(request.decode(as: Message.self, context: context))
+                return EditedResponse(status: .created, response: message)
+            }
+        return router
+    }
+
+    /// For a load balancer, which sends requests only while the FeathersJS server is reachable.
+    private func health() -> Response {
+        let health = app.health
+        return Response(
+            status: health.isReady ? .ok : .serviceUnavailable, headers: [.contentType: "text/plain"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: "\(health.reason), since \(health.since)\n")))
+    }
+}
+
+/// A record of the service `messages`.
+struct Message: ResponseCodable, Sendable {
+    var id: Int?
+    var text: String
+}

@@ -1,0 +1,52 @@
+import Feathers
+import FeathersTesting
+import Testing
+
+@Suite("The events of a gateway", .timeLimit(.minutes(5)))
+struct EventsTests {
+    @Test("arrive as server-sent events, with a mark where some are missing, until the server shuts down")
+    func events() async throws {
+        let stand = Stand()
+        try await stand.run { browser, server in
+            async let response = browser.send("GET", "/events/messages")
+            var written = stand.written.makeAsyncIterator()
+            var text = ""
+            func next() async { text += await written.next(isolation: #isolation) ?? "" }
+            await next()
+            stand.connection.emit(.created, of: "messages", ["id": 1, "text": "a\nb"])
+            await next()
+            stand.connection.drop()
+            stand.connection.restore()
+            await next()
+            stand.connection.emit(.removed, of: "messages", ["id": 1])
+            await next()
+            await server.triggerGracefulShutdown()
+            let received = try await response
+            #expect(received.status == 200 && received.fields["Content-Type"] == "text/event-stream")
+            #expect(received.text == text)
+            #expect(
+                text == """
+                    : listening
+
+                    event: created
+                    data: {"id":1,"text":"a\\nb"}
+
+                    event: gap
+                    data: null
+
+                    event: removed
+                    data: {"id":1}
+
+
+                    """)
+        }
+    }
+
+    @Test("of a service that isn't public do not arrive")
+    func notPublic() async throws {
+        try await Stand().run { browser, _ in
+            let response = try await browser.send("GET", "/events/users")
+            #expect(response.status == 404 && response.text.contains("no public events"))
+        }
+    }
+}
