@@ -11,9 +11,12 @@ private func setUp(_ url: URL, _ storage: any TokenStorage) throws -> FeathersAp
 
 private func strategies(_ app: FeathersApp, _ googleToken: String) async throws {
     try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
-    try await app.authenticate(.local(username: "alice", password: "p4ssw0rd", usernameField: "login"))
+    try await app.authenticate(
+        .local(username: "alice", password: "p4ssw0rd", usernameField: "login"))
     try await app.authenticate(.oauth(strategy: "google", accessToken: googleToken))
-    try await app.authenticate(AuthenticationCredentials(strategy: "sms", fields: ["phone": "+47 1", "code": "1234"]))
+    try await app.authenticate(
+        AuthenticationCredentials(
+            strategy: "sms", fields: ["phone": "+47 1", "code": "1234"]))
 }
 
 private struct Provider {
@@ -24,7 +27,8 @@ private func refreshes(_ provider: Provider) -> [TokenRefresh] {
     let byService = TokenRefresh.service("refresh-tokens")
     let byFunction = TokenRefresh.function { result in
         let pair = try await provider.exchange(result.refreshToken)
-        return .tokens(AuthenticationTokens(accessToken: pair.access, refreshToken: pair.refresh))
+        return .tokens(
+            AuthenticationTokens(accessToken: pair.access, refreshToken: pair.refresh))
     }
     return [byService, byFunction]
 }
@@ -78,7 +82,8 @@ func ownAuthentication(_ app: FeathersApp, _ account: String, _ key: String) {
 #if canImport(Security)
     private func keychain() -> AuthenticationOptions {
         let options = AuthenticationOptions(
-            storage: KeychainTokenStorage(accessGroup: "TEAMID.com.example.shared"), refresh: .service("refresh-tokens")
+            storage: KeychainTokenStorage(accessGroup: "TEAMID.com.example.shared"),
+            refresh: .service("refresh-tokens")
         )
         return options
     }
@@ -101,7 +106,8 @@ private final class Model {
 }
 
 private func server(_ url: URL, _ secret: String, makeReports: (FeathersApp) async throws -> Void) async throws {
-    let account = AuthenticationCredentials.local(email: "reports@example.com", password: secret)
+    let account = AuthenticationCredentials.local(
+        email: "reports@example.com", password: secret)
     let app = FeathersApp(transport: .rest(url))
     try app.use(
         authentication: AuthenticationOptions(

@@ -51,9 +51,13 @@ struct LoggerSink: DiagnosticSink {
 
     func receive(_ event: DiagnosticEvent) {
         var metadata = Logger.Metadata(
-            uniqueKeysWithValues: event.attributes.map { ("\($0.name)", .string("\($0.value)")) })
+            uniqueKeysWithValues: event.attributes.map {
+                ("\($0.name)", .string("\($0.value)"))
+            })
         if let call = event.callID { metadata["call"] = .string("\(call)") }
-        logger.log(level: event.level.logLevel, "\(event.message)", metadata: metadata, source: event.domain.rawValue)
+        logger.log(
+            level: event.level.logLevel, "\(event.message)", metadata: metadata,
+            source: event.domain.rawValue)
     }
 }
 
@@ -72,9 +76,12 @@ extension DiagnosticLevel {
 
 struct MetricsSink: DiagnosticSink {
     func receive(_ event: DiagnosticEvent) {
-        guard event.domain == .calls, let duration = event.duration, let outcome = event[.outcome] else { return }
+        guard event.domain == .calls, let duration = event.duration,
+            let outcome = event[.outcome]
+        else { return }
         let dimensions = [
-            ("path", "\(event[.path] ?? "")"), ("method", "\(event[.method] ?? "")"), ("outcome", "\(outcome)"),
+            ("path", "\(event[.path] ?? "")"), ("method", "\(event[.method] ?? "")"),
+            ("outcome", "\(outcome)"),
         ]
         Timer(label: "feathers.calls", dimensions: dimensions).record(duration: duration)
     }
@@ -85,7 +92,8 @@ let tracing: AroundHook = { context, next in
         span.attributes["rpc.system"] = "feathers"
         span.attributes["rpc.service"] = context.path
         span.attributes["rpc.method"] = context.method.rawValue
-        InstrumentationSystem.instrument.inject(span.context, into: &context.params.headers, using: HeaderInjector())
+        InstrumentationSystem.instrument.inject(
+            span.context, into: &context.params.headers, using: HeaderInjector())
         do {
             try await next(&context)
         } catch let error as FeathersError {
@@ -96,7 +104,9 @@ let tracing: AroundHook = { context, next in
 }
 
 struct HeaderInjector: Injector {
-    func inject(_ value: String, forKey key: String, into headers: inout [String: String]) {
+    func inject(
+        _ value: String, forKey key: String, into headers: inout [String: String]
+    ) {
         headers[key] = value
     }
 }

@@ -21,14 +21,18 @@ func handles(_ messages: Service<JSONValue>, _ say: (String) -> Void) async thro
         say("sign in first")
     } catch let error as FeathersError where error.code == .badRequest {
         say(error.errors?["text"]?.string ?? error.message)
-    } catch let error as FeathersError where error.code == .unavailable || error.code == .timeout {
+    } catch let error as FeathersError
+        where error.code == .unavailable || error.code == .timeout
+    {
         say(error.execution == .neverSent ? "nothing was sent" : "it may have been done")
     }
 }
 
 func throwsErrors(_ isFull: Bool, _ count: Int) throws {
     if isFull { throw FeathersError(.conflict, "The room is full", data: ["limit": 10]) }
-    if count > 100 { throw FeathersError(.unprocessable, "Too many", errors: ["count": "at most 100"]) }
+    if count > 100 {
+        throw FeathersError(.unprocessable, "Too many", errors: ["count": "at most 100"])
+    }
 }
 
 extension FeathersError.Code {
@@ -53,6 +57,8 @@ func repeats(_ messages: Service<JSONValue>) async throws -> JSONValue {
 }
 
 let unwrapErrors: Hook = { context in
-    guard let error = context.error as? FeathersError, error.code == .generalError else { return }
+    guard let error = context.error as? FeathersError, error.code == .generalError else {
+        return
+    }
     context.error = FeathersError(.badGateway, "The server failed", cause: error)
 }

@@ -12,7 +12,9 @@ private struct Token: Codable, Sendable {
 private func events(_ url: URL, show: @Sendable (Message) -> Void) async throws {
     let app = FeathersApp(transport: .feathers6(url))
     try await withFeathersApp(app) { app in
-        for await message in app.service("messages", of: Message.self).events(.created) { show(message) }
+        for await message in app.service("messages", of: Message.self).events(.created) {
+            show(message)
+        }
     }
 }
 
@@ -29,8 +31,12 @@ private func options(_ url: URL) -> FeathersApp {
 private func tokens(_ app: FeathersApp) async throws -> String {
     var text = ""
     let chat = app.service("chat")
-    for try await token in chat.stream(.create, with: ["prompt": "Hi"], as: Token.self) { text += token.text }
-    for try await token in chat.stream(.create, with: ["prompt": "Hi"], as: Token.self, endingWith: { $0.isLast }) {
+    for try await token in chat.stream(.create, with: ["prompt": "Hi"], as: Token.self) {
+        text += token.text
+    }
+    let tokens = chat.stream(
+        .create, with: ["prompt": "Hi"], as: Token.self, endingWith: { $0.isLast })
+    for try await token in tokens {
         text += token.text
     }
     return text
@@ -56,6 +62,8 @@ private func uploads(_ uploads: Service<JSONValue>, _ video: URL, _ photo: URL, 
 
 private func eventSource(_ app: FeathersApp) async throws -> [Note] {
     var notes: [Note] = []
-    for try await note in app.eventSource("notifications", as: Note.self) { notes.append(note) }
+    for try await note in app.eventSource("notifications", as: Note.self) {
+        notes.append(note)
+    }
     return notes
 }

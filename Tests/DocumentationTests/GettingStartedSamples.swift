@@ -29,7 +29,8 @@ private func overREST(_ url: URL) -> FeathersApp {
 
 private func signsIn(_ app: FeathersApp) async throws -> String {
     try app.use(authentication: AuthenticationOptions())
-    let result = try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
+    let result = try await app.authenticate(
+        .local(email: "alice@example.com", password: "p4ssw0rd"))
     print("signed in as \(result.user?["name"]?.string ?? "a user")")
     return result.user?["name"]?.string ?? ""
 }

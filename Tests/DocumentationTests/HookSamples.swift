@@ -42,7 +42,9 @@ let softDelete: Hook = { context in
 }
 
 let nullInsteadOfNotFound: Hook = { context in
-    if let error = context.error, FeathersError.Code.notFound ~= error { context.result = .null }
+    if let error = context.error, FeathersError.Code.notFound ~= error {
+        context.result = .null
+    }
 }
 
 enum Requester: ParamsKey { typealias Value = String }
@@ -65,9 +67,12 @@ let hideFromEvents: Hook = { context in
 func readyHooks(_ app: FeathersApp, _ messages: Service<JSONValue>) async {
     await messages.use(
         hooks: .validating(.create, .update) { data in
-            guard data["text"]?.string != nil else { throw FeathersError(.badRequest, "A message needs text") }
+            guard data["text"]?.string != nil else {
+                throw FeathersError(.badRequest, "A message needs text")
+            }
         })
-    await messages.use(hooks: .setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
+    await messages.use(
+        hooks: .setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
     app.use(hooks: .retrying(attempts: 3))
     app.use(hooks: .timeout(.seconds(5), for: .find))
     app.use(hooks: .logging { event in report("\(event)") })

@@ -18,7 +18,8 @@ private struct Message: Codable, Queryable {
 }
 
 private func live(_ messages: Service<Message>, _ show: ([Message]) -> Void) async throws {
-    let newest = messages.live(.where("room", "lobby").sorted(by: "createdAt", .descending).limit(20))
+    let newest = messages.live(
+        .where("room", "lobby").sorted(by: "createdAt", .descending).limit(20))
     for try await messages in newest {
         show(messages)
     }
@@ -36,7 +37,9 @@ private func snapshots(_ messages: Service<Message>) async throws {
     func update(_ records: LiveList<Message>, removing: [Int], inserting: [Int], reloading: [Int]) {}
     for try await snapshot in messages.live(.sorted(by: "text")).snapshots {
         let changes = snapshot.changes
-        update(snapshot.records, removing: changes.removals, inserting: changes.insertions, reloading: changes.updates)
+        update(
+            snapshot.records, removing: changes.removals, inserting: changes.insertions,
+            reloading: changes.updates)
     }
 }
 
@@ -85,14 +88,16 @@ private func typed(_ messages: Service<Message>) async throws {
 func typedQuerySamples() throws -> [Query<JSONValue>] {
     let images = Query<Message>.where(.kind, Kind.image)
 
-    let mixed = Query<Message>.where(.isRead, false).where("author.name", .custom("$regex", "^A"))
+    let mixed = Query<Message>.where(.isRead, false)
+        .where("author.name", .custom("$regex", "^A"))
     let started = Query<Message>(["$text": ["$search": "feathers"]]).sorted(by: .createdAt)
     return try [images, mixed, started].map { try $0.written(for: CodingOptions()) }
 }
 
 private func coding(_ app: FeathersApp, _ yesterday: Date) async throws {
     let service = app.service(
-        "messages", of: Message.self, coding: CodingOptions(dates: .secondsSince1970, keys: .snakeCase))
+        "messages", of: Message.self,
+        coding: CodingOptions(dates: .secondsSince1970, keys: .snakeCase))
     let recent = try await service.find(.where(.createdAt, .greaterThan(yesterday)))
     _ = recent
 }

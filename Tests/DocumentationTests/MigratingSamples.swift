@@ -24,8 +24,12 @@ actor FileService: ServiceProtocol {
     }
 
     func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
-        guard let id = data["id"]?.string else { throw FeathersError(.badRequest, "A file needs an id") }
-        try data.serialized().withUnsafeBytes { try Data($0).write(to: folder.appending(path: id)) }
+        guard let id = data["id"]?.string else {
+            throw FeathersError(.badRequest, "A file needs an id")
+        }
+        try data.serialized().withUnsafeBytes {
+            try Data($0).write(to: folder.appending(path: id))
+        }
         return data
     }
 }

@@ -42,7 +42,8 @@ private enum ModelSamples {
         let messages = app.service(.messages)  // the path, the model and its id are known
         try await messages.create(.init(text: "Hi"))  // MessageData
         try await messages.patch(7, .init(pinned: .null))  // MessagePatch
-        _ = try await messages.find(.where(.text, .notEquals("")))  // only what the service's queries may name
+        // Only what the service's queries may name.
+        _ = try await messages.find(.where(.text, .notEquals("")))
     }
 }
 

@@ -25,8 +25,10 @@ private func writes(_ messages: Service<Message>, _ outbox: Outbox, _ id: UUID) 
 
 private func keys(_ options: inout OutboxOptions) {
     options.isKeyed = false
-    options.services["payments"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.header("Idempotency-Key")])
-    options.services["messages"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID("id")])
+    options.services["payments"] = OutboxServiceOptions(
+        isKeyed: true, keyPlaces: [.header("Idempotency-Key")])
+    options.services["messages"] = OutboxServiceOptions(
+        isKeyed: true, keyPlaces: [.recordID("id")])
 }
 
 private func migration(_ options: inout OutboxOptions) {
@@ -63,7 +65,9 @@ private func states(
 private func group(_ outbox: Outbox, _ boards: Service<JSONValue>, _ cards: Service<JSONValue>) async throws {
     let (board, card) = try await outbox.group {
         let board = try await boards.outbox.create(["name": "Plans"])
-        let card = try await cards.outbox.create(["board": board.id.uuidString.lowercased(), "text": "Buy milk"])
+        let card = try await cards.outbox.create([
+            "board": board.id.uuidString.lowercased(), "text": "Buy milk",
+        ])
         return (board, card)
     }
     _ = (board, card)
@@ -71,5 +75,7 @@ private func group(_ outbox: Outbox, _ boards: Service<JSONValue>, _ cards: Serv
 
 private func references(_ boards: Service<JSONValue>, _ cards: Service<JSONValue>) async throws {
     let board = try await boards.outbox.create(["name": "Plans"])
-    try await cards.outbox.create(["board": board.id.uuidString.lowercased(), "text": "Buy milk"])
+    try await cards.outbox.create([
+        "board": board.id.uuidString.lowercased(), "text": "Buy milk",
+    ])
 }

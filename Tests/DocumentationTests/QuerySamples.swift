@@ -11,7 +11,9 @@ func builtQuery() -> Query<JSONValue> {
 }
 
 func groupedQueries() -> [Query<JSONValue>] {
-    let either = Query.any(of: [.where("team", "red"), .where("address.city", .isIn(["Rome", "Oslo"]))])
+    let either = Query.any(of: [
+        .where("team", "red"), .where("address.city", .isIn(["Rome", "Oslo"])),
+    ])
     let both = Query.where("archived", false).all(of: [either, .where("tags", "swift")])
     return [either, both]
 }
@@ -25,7 +27,8 @@ func rawQueries() -> [Query<JSONValue>] {
 }
 
 func matchesHere() throws -> [Bool] {
-    let matcher = try QueryMatcher(.where("age", .greaterThan(18)).where("tags", .isIn(["swift", "js"])))
+    let matcher = try QueryMatcher(
+        .where("age", .greaterThan(18)).where("tags", .isIn(["swift", "js"])))
     let matches = matcher.matches(["age": 30, "tags": ["c", "swift"]])
     return [matches, matcher.matches(["age": 18, "tags": []])]
 }
@@ -35,14 +38,16 @@ func allowsOperators(_ app: FeathersApp) async throws -> Page<JSONValue> {
         guard let text = value?.string, let prefix = operand.string else { return false }
         return text.hasPrefix(prefix)
     }
-    let users = try await app.use(MemoryService(operators: [.exists, startsWith]), at: "users")
+    let users = try await app.use(
+        MemoryService(operators: [.exists, startsWith]), at: "users")
     try await users.create(["name": "Ada"])
     let found = try await users.find(.where("name", .custom("$startsWith", "A")))
     return found
 }
 
 func typedQueryStrings(_ url: URL) -> RESTTransport {
-    let transport = RESTTransport.rest(url, queryOptions: QueryStringOptions(serverParsesTypes: true))
+    let transport = RESTTransport.rest(
+        url, queryOptions: QueryStringOptions(serverParsesTypes: true))
     return transport
 }
 

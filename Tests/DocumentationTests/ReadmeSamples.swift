@@ -14,7 +14,8 @@ private func introduction() async throws {
     let messages = app.service("messages", of: Message.self)
 
     let message = try await messages.create(Message(text: "Hello"))
-    let recent = try await messages.find(.where("text", .notEquals("")).sorted(by: "createdAt", .descending).limit(10))
+    let recent = try await messages.find(
+        .where("text", .notEquals("")).sorted(by: "createdAt", .descending).limit(10))
     _ = (message, recent)
 }
 
@@ -35,7 +36,8 @@ private func typedServices(_ app: FeathersApp) async throws {
     for message in page { print(message.text) }
     print("\(page.count) of \(page.total ?? page.count)")
     try await messages.patch(7, with: ["text": "edited"])
-    let archived = try await messages.call("archive", with: ["id": 7], returning: Message.self)
+    let archived = try await messages.call(
+        "archive", with: ["id": 7], returning: Message.self)
     _ = archived
 }
 
@@ -56,7 +58,9 @@ func readmeOwnService(_ app: FeathersApp) async throws -> JSONValue {
 
 func readmeQueries() -> [Query<JSONValue>] {
     let adults = Query.where("age", .greaterThanOrEqual(18)).where("age", .lessThan(65))
-    let team = Query.any(of: [.where("team", "red"), .where("address.city", .isIn(["Rome", "Oslo"]))])
+    let team = Query.any(of: [
+        .where("team", "red"), .where("address.city", .isIn(["Rome", "Oslo"])),
+    ])
     let sorted = adults.sorted(by: "name").limit(10).selecting("id", "name")
     let raw = Query(["$text": ["$search": "feathers"]])
     return [adults, team, sorted, raw]
@@ -81,7 +85,8 @@ func readmeHooks(_ app: FeathersApp, _ messages: Service<JSONValue>) async {
             after: [{ context in print("\(context.method) of \(context.path) is done") }],
             error: [{ context in print("failed: \(context.error!)") }]))
 
-    await messages.use(hooks: .setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
+    await messages.use(
+        hooks: .setting("sentAt", on: .create) { _ in .string(Date.now.ISO8601Format()) })
     app.use(hooks: .retrying(attempts: 3))
     app.use(hooks: .timeout(.seconds(5), for: .find))
 }
@@ -94,7 +99,8 @@ private func events(_ messages: Service<Message>) async throws {
 
     for await change in messages.changes() {
         switch change {
-        case .created(let message), .updated(let message), .patched(let message): print("now: \(message.text)")
+        case .created(let message), .updated(let message), .patched(let message):
+            print("now: \(message.text)")
         case .removed(let message): print("removed: \(message.text)")
         }
     }
@@ -129,7 +135,9 @@ private struct Letter: Codable, Queryable {
 }
 
 private func following(_ messages: Service<Letter>, _ show: ([Letter]) -> Void) async throws {
-    for try await unread in messages.live(.where(.isRead, false).sorted(by: .createdAt, .descending).limit(20)) {
+    let newest = messages.live(
+        .where(.isRead, false).sorted(by: .createdAt, .descending).limit(20))
+    for try await unread in newest {
         show(unread)
     }
     for try await page in messages.pages(of: 100, keyedBy: "id") {
@@ -142,9 +150,12 @@ private struct User: Codable {
 }
 
 private func signingIn(_ app: FeathersApp, _ storage: any TokenStorage) async throws {
-    try app.use(authentication: AuthenticationOptions(storage: storage, refresh: .service("refresh-tokens")))
+    try app.use(
+        authentication: AuthenticationOptions(
+            storage: storage, refresh: .service("refresh-tokens")))
 
-    let result = try await app.authenticate(.local(email: "alice@example.com", password: "p4ssw0rd"))
+    let result = try await app.authenticate(
+        .local(email: "alice@example.com", password: "p4ssw0rd"))
     let user = try result.user(as: User.self)
     try await app.logOut()
     _ = user
@@ -210,13 +221,17 @@ private func caching(_ app: FeathersApp, _ messages: Service<Message>, _ folder:
 
 func readmeDiagnostics(_ app: FeathersApp) {
     app.use(diagnostics: .standardError)
-    app.use(diagnostics: .closure { event in print(event) }, levels: DiagnosticLevels(.warning, [.connection: .debug]))
+    app.use(
+        diagnostics: .closure { event in print(event) },
+        levels: DiagnosticLevels(.warning, [.connection: .debug]))
 }
 
 func readmeTesting() async throws -> String {
     let transport = StubTransport()
     transport.stub("messages", .get, with: .value(["id": 1, "text": "from the stub"]))
-    transport.stub("messages", .find, with: .cycle([.value([]), .error(FeathersError(.unavailable, "Busy"))]))
+    transport.stub(
+        "messages", .find,
+        with: .cycle([.value([]), .error(FeathersError(.unavailable, "Busy"))]))
     let stubbed = FeathersApp(transport: transport).service("messages", of: Message.self)
     let text = try await stubbed.get(1).text
     return text

@@ -31,7 +31,8 @@ func connectionOptions(_ url: URL) -> SocketIOTransport {
         options.transports = [.webSocket]
         options.callTimeout = .seconds(30)
         options.offlineCalls = .wait(limit: 100)
-        options.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(500), maximumDelay: .seconds(30))
+        options.reconnection = ReconnectionPolicy(
+            initialDelay: .milliseconds(500), maximumDelay: .seconds(30))
         options.headers = { ["X-Client": "example"] }
     }
     return transport
@@ -77,7 +78,8 @@ func keepsRecords(_ changes: AsyncStream<ServiceChange<Note>>, _ show: ([Int: No
     var list: [Int: Note] = [:]
     for await change in changes {
         switch change {
-        case .created(let message), .updated(let message), .patched(let message): list[message.id] = message
+        case .created(let message), .updated(let message), .patched(let message):
+            list[message.id] = message
         case .removed(let message): list[message.id] = nil
         }
         show(list)

@@ -61,13 +61,15 @@ func severalTodos(_ todos: Service<Todo>) async throws -> [Todo] {
 
 func paramsOfCalls(_ app: FeathersApp) async throws -> Page<JSONValue> {
     let members = app.service("teams/:team/members")
-    let params = Params(headers: ["X-Trace": "7"], route: ["team": "red"], timeout: .seconds(3))
+    let params = Params(
+        headers: ["X-Trace": "7"], route: ["team": "red"], timeout: .seconds(3))
     let found = try await members.find(.limit(5), params: params)
     return found
 }
 
 func wholeResponse(_ messages: Service<JSONValue>) async throws -> String? {
-    let response = try await messages.respond(to: ServiceRequest(path: "messages", method: .find))
+    let response = try await messages.respond(
+        to: ServiceRequest(path: "messages", method: .find))
     let pages = response[HTTPHead.self]?.headers["X-Total-Pages"]
     return pages
 }
@@ -79,7 +81,9 @@ actor Counters: ServiceProtocol {
         ["count": .integer(counts["\(id)", default: 0])]
     }
 
-    func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params) async throws -> JSONValue {
+    func call(_ method: ServiceMethod, with data: JSONValue, _ params: Params)
+        async throws -> JSONValue
+    {
         guard method == "increment", let name = data["name"]?.string else {
             throw FeathersError(.badRequest, "'\(method)' needs a name")
         }
@@ -89,7 +93,8 @@ actor Counters: ServiceProtocol {
 }
 
 func ownServices(_ app: FeathersApp) async throws -> JSONValue {
-    let counters = try await app.use(Counters(), at: "counters", options: ServiceOptions(methods: [.get, "increment"]))
+    let counters = try await app.use(
+        Counters(), at: "counters", options: ServiceOptions(methods: [.get, "increment"]))
     try await counters.call("increment", with: ["name": "visits"])
     print(try await counters.get("visits"))
     counters.emit("milestone", ["name": "visits"])
@@ -105,7 +110,9 @@ actor Shelf: TypedServiceProtocol {
     private var books: [ServiceID: Book] = [:]
 
     func get(_ id: ServiceID, _ params: Params) async throws -> Book {
-        guard let book = books[id] else { throw FeathersError(.notFound, "No book '\(id)'") }
+        guard let book = books[id] else {
+            throw FeathersError(.notFound, "No book '\(id)'")
+        }
         return book
     }
 
@@ -128,8 +135,12 @@ func typedServices(_ app: FeathersApp) async throws -> String {
 }
 
 func memoryServices(_ app: FeathersApp) async throws -> JSONValue {
-    let records: [JSONObject] = [["_id": "a", "text": "first"], ["_id": "b", "text": "second"]]
-    let drafts = MemoryService(id: "_id", multi: .all, pagination: Pagination(default: 10, max: 50), records: records)
+    let records: [JSONObject] = [
+        ["_id": "a", "text": "first"], ["_id": "b", "text": "second"],
+    ]
+    let drafts = MemoryService(
+        id: "_id", multi: .all, pagination: Pagination(default: 10, max: 50), records: records
+    )
     try await app.use(drafts, at: "drafts")
     return try await app.service("drafts").get("b")
 }

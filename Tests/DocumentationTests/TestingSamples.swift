@@ -14,7 +14,8 @@ private func answers() {
     let transport = StubTransport()
     transport.stub("messages", .find, with: .value([["id": 1, "text": "Hi"]]))
     transport.stub("messages", .get, with: .encoding(Message(id: 1, text: "Hi")))
-    transport.stub("messages", .create, with: ServiceStub { request in request.data ?? .null })
+    transport.stub(
+        "messages", .create, with: ServiceStub { request in request.data ?? .null })
     transport.stub("messages", .remove, with: .error(FeathersError(.forbidden, "Not yours")))
     transport.stub("countries", with: .file(URL(filePath: "/fixtures/countries.json")))
     transport.stub("todos", with: .service(MemoryService(multi: .all)))
@@ -33,7 +34,8 @@ func madeOfStubs() -> [ServiceStub] {
 
 private func registration(_ transport: StubTransport) {
     transport.stub(
-        where: { $0.params.headers["Authorization"] == nil }, with: .error(FeathersError(.notAuthenticated, "Log in")))
+        where: { $0.params.headers["Authorization"] == nil },
+        with: .error(FeathersError(.notAuthenticated, "Log in")))
     let registration = transport.stub("messages", .find, with: .value([]))
     transport.removeStub(registration)
     transport.removeStub("messages", .get)
@@ -72,12 +74,18 @@ private func http() {
     let http = StubHTTPClient()
     http.stub("/messages/1", "GET", with: .json(["id": 1, "text": "Hi"]))
     http.stub(
-        "/messages", "POST", with: .refusal(FeathersError(.unprocessable, "No text", errors: ["text": "missing"])))
-    http.stub("/messages/2", with: .bytes(Array("<html>".utf8), status: 502, headers: ["Content-Type": "text/html"]))
+        "/messages", "POST",
+        with: .refusal(FeathersError(.unprocessable, "No text", errors: ["text": "missing"])))
+    http.stub(
+        "/messages/2",
+        with: .bytes(
+            Array("<html>".utf8), status: 502, headers: ["Content-Type": "text/html"]))
     http.stub("/old", with: .status(303, headers: ["Location": "/new"]))
     http.stub(
-        "https://api.example.com/messages?$limit=1", with: .error(HTTPClientError(.cannotConnect, "No server listens")))
-    let app = FeathersApp(transport: .rest(URL(string: "https://api.example.com")!, httpClient: http))
+        "https://api.example.com/messages?$limit=1",
+        with: .error(HTTPClientError(.cannotConnect, "No server listens")))
+    let app = FeathersApp(
+        transport: .rest(URL(string: "https://api.example.com")!, httpClient: http))
     _ = app
 }
 

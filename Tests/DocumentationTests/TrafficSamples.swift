@@ -32,7 +32,10 @@ private func traffic(_ app: FeathersApp) async {
 
     app.use(hooks: .circuitBreaker(failures: 5, pause: .seconds(10)))
 
-    app.use(hooks: .retrying(attempts: 5, pause: .milliseconds(200), longestPause: .seconds(20), refusedWrites: true))
+    app.use(
+        hooks: .retrying(
+            attempts: 5, pause: .milliseconds(200), longestPause: .seconds(20),
+            refusedWrites: true))
 }
 
 private func later(_ messages: Service<JSONValue>) async throws {
@@ -44,9 +47,12 @@ private func later(_ messages: Service<JSONValue>) async throws {
 }
 
 private func caching(_ app: FeathersApp, _ folder: URL) -> ServiceCache {
-    let storage = LayeredCacheStorage(MemoryCacheStorage(), DiskCacheStorage(directory: folder, byteLimit: 50_000_000))
-    let cache = ServiceCache(storage, policy: .networkFirstCacheIfFailed, expiration: .after(.seconds(3600)))
-    cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways, expiration: .after(.seconds(60)))
+    let storage = LayeredCacheStorage(
+        MemoryCacheStorage(), DiskCacheStorage(directory: folder, byteLimit: 50_000_000))
+    let cache = ServiceCache(
+        storage, policy: .networkFirstCacheIfFailed, expiration: .after(.seconds(3600)))
+    cache["messages"] = ServiceCacheOptions(
+        policy: .cacheFirstNetworkAlways, expiration: .after(.seconds(60)))
     app.use(cache: cache)
 
     cache["messages"].group = "chat"
@@ -57,7 +63,8 @@ private func caching(_ app: FeathersApp, _ folder: URL) -> ServiceCache {
 private func cached(_ messages: Service<JSONValue>, seen: (Page<JSONValue>, Bool) -> Void) async throws -> JSONValue {
     func show(_ value: Page<JSONValue>, isOld: Bool) { seen(value, isOld) }
 
-    for try await result in messages.cached.find(.limit(20), policy: .cacheFirstNetworkAlways) {
+    let results = messages.cached.find(.limit(20), policy: .cacheFirstNetworkAlways)
+    for try await result in results {
         switch result.source {
         case .cache(let isExpired): show(result.value, isOld: isExpired)
         case .network(let updated): if updated { show(result.value, isOld: false) }

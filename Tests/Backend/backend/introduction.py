@@ -56,7 +56,8 @@ def text(url, services):
     return f"""\
 The development server of feathers-swift is at {url}
 
-It behaves like FeathersJS 5, over REST and Socket.IO, and below {url}/v6 like FeathersJS 6.
+It behaves like FeathersJS 5, over REST and Socket.IO,
+and below {url}/v6 like FeathersJS 6.
 Everything is in memory: when the server stops, it is gone.
 
 Accounts and their passwords
