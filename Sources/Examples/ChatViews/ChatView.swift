@@ -4,7 +4,8 @@
     /// A chat room: its messages, and a field for a new one.
     ///
     /// ```swift
-    /// @State private var lobby = ChatModel(FeathersApp(transport: .socketIO(url)), room: "lobby", author: "Ada")
+    /// @State private var lobby = ChatModel(
+    ///     FeathersApp(transport: .socketIO(url)), room: "lobby", author: "Ada")
     /// var body: some Scene { WindowGroup { ChatView(lobby) } }
     /// ```
     struct ChatView: View {

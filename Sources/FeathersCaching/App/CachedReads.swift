@@ -51,7 +51,8 @@ public struct CachedReads<Model: Codable & Sendable>: Sendable {
 /// The values of one read, each with its source: one or two, depending on the policy.
 ///
 /// ```swift
-/// for try await result in messages.cached.find(.limit(20), policy: .cacheFirstNetworkAlways) {
+/// let results = messages.cached.find(.limit(20), policy: .cacheFirstNetworkAlways)
+/// for try await result in results {
 ///     show(result.value, isOld: result.source == .cache(isExpired: true))
 /// }
 /// ```

@@ -7,7 +7,8 @@ public import Foundation
 ///
 /// ```swift
 /// let cache = ServiceCache(
-///     MemoryCacheStorage(), policy: .cacheFirstNetworkIfNotFoundOrExpired, expiration: .after(.seconds(300)))
+///     MemoryCacheStorage(), policy: .cacheFirstNetworkIfNotFoundOrExpired,
+///     expiration: .after(.seconds(300)))
 /// cache["messages"] = ServiceCacheOptions(policy: .cacheFirstNetworkAlways)
 /// app.use(cache: cache)
 /// ```

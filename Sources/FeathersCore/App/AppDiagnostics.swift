@@ -3,7 +3,8 @@ extension FeathersApp {
     ///
     /// ```swift
     /// app.use(diagnostics: .standardError)
-    /// app.use(diagnostics: .text { print($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
+    /// app.use(
+    ///     diagnostics: .text { print($0) }, levels: DiagnosticLevels(.warning, [.http: .debug]))
     /// ```
     ///
     /// Calls of all services are reported as described in ``Hooks/logging(levels:redaction:verbosity:to:)``, which also

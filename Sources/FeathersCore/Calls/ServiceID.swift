@@ -99,7 +99,9 @@ extension ServiceID: QueryValue {
 /// A type with a raw value only needs to declare the conformance:
 ///
 /// ```swift
-/// struct MessageID: RawRepresentable, Codable, Hashable, ServiceIDConvertible { var rawValue: Int }
+/// struct MessageID: RawRepresentable, Codable, Hashable, ServiceIDConvertible {
+///     var rawValue: Int
+/// }
 /// ```
 public protocol ServiceIDConvertible {
     /// The id in the form that is sent.

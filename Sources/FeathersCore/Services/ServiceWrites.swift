@@ -237,7 +237,8 @@ extension Service {
     ///
     /// ```swift
     /// try await messages.call("archive")
-    /// let report = try await messages.call("report", with: ["year": 2026], returning: Report.self)
+    /// let report = try await messages.call(
+    ///     "report", with: ["year": 2026], returning: Report.self)
     /// ```
     /// - Parameters:
     ///   - method: The name of the method.

@@ -6,7 +6,9 @@ extension Service {
     /// Experimental: streamed results are new in FeathersJS 6.
     ///
     /// ```swift
-    /// for try await token in chat.stream(.create, with: ["prompt": "Hi"], as: Token.self) { text += token.text }
+    /// for try await token in chat.stream(.create, with: ["prompt": "Hi"], as: Token.self) {
+    ///     text += token.text
+    /// }
     /// ```
     /// The call begins with the first read, and is a call like any other: hooks run before its first item and after its
     /// last. They do not see the items. A slow reader slows the server down. Cancelling the reader, or dropping the

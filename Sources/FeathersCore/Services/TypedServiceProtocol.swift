@@ -4,7 +4,9 @@
 /// actor Todos: TypedServiceProtocol {
 ///     private var todos: [Int: Todo] = [:]
 ///
-///     func find(_ params: Params) async throws -> Page<Todo> { Page(data: Array(todos.values)) }
+///     func find(_ params: Params) async throws -> Page<Todo> {
+///         Page(data: Array(todos.values))
+///     }
 ///
 ///     func create(_ todo: Todo, _ params: Params) async throws -> Todo {
 ///         todos[todo.id] = todo

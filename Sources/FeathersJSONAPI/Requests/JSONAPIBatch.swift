@@ -5,7 +5,10 @@ public import FeathersCore
 /// ```swift
 /// var batch = JSONAPIBatch(codec: codec)
 /// try batch.add(Person(lid: "author", name: "Ada"))
-/// try batch.add(Post(title: "Notes", author: ToOne(identifier: JSONAPIIdentifier(type: "people", lid: "author"))))
+/// try batch.add(
+///     Post(
+///         title: "Notes",
+///         author: ToOne(identifier: JSONAPIIdentifier(type: "people", lid: "author"))))
 /// let results = try await app.send(batch)
 /// let post = try results[1].decode(Post.self)
 /// ```

@@ -5,8 +5,11 @@ import Foundation
 ///
 /// ```swift
 /// let posts = app.jsonAPI(Post.self)
-/// let page = try await posts.find(.including("author").sorted(by: "createdAt", .descending).limit(20))
-/// try await posts.relationship("comments", ofID: "1").add([JSONAPIIdentifier(type: "comments", id: "5")])
+/// let page = try await posts.find(
+///     .including("author").sorted(by: "createdAt", .descending).limit(20))
+/// try await posts.relationship("comments", ofID: "1").add([
+///     JSONAPIIdentifier(type: "comments", id: "5")
+/// ])
 /// ```
 ///
 /// Every call is a call of the path's service, so it runs through that service's hooks and throws its errors. A model

@@ -5,7 +5,8 @@ public import Foundation
 /// A request to a server outside of services, with the type of its response.
 ///
 /// ```swift
-/// let profile = Endpoint<Profile>(.get, "users/me", query: ["verbose": true], rootKeys: ["data", "user"])
+/// let profile = Endpoint<Profile>(
+///     .get, "users/me", query: ["verbose": true], rootKeys: ["data", "user"])
 /// let me = try await app.request(profile)
 /// ```
 ///

@@ -6,7 +6,9 @@ extension FeathersApp {
     /// Reads an endpoint that sends server-sent events, such as a route of your own on a FeathersJS 5 server.
     ///
     /// ```swift
-    /// for try await note in app.eventSource("notifications", as: Note.self) { notes.append(note) }
+    /// for try await note in app.eventSource("notifications", as: Note.self) {
+    ///     notes.append(note)
+    /// }
     /// ```
     /// It behaves like a browser's `EventSource`: the connection opens with the first read. If it ends, it is opened
     /// again after the delay that the server has set with `retry:`, or 3 seconds, with the ID of the last event as

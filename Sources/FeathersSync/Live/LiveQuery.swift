@@ -3,7 +3,8 @@ public import FeathersCore
 /// The current result of a query, delivered again whenever it changes.
 ///
 /// ```swift
-/// let newest = app.service("messages", of: Message.self).live(.sorted(by: "createdAt", .descending).limit(20))
+/// let newest = app.service("messages", of: Message.self).live(
+///     .sorted(by: "createdAt", .descending).limit(20))
 /// for try await messages in newest {
 ///     show(messages)
 /// }

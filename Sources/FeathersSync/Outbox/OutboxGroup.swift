@@ -8,7 +8,9 @@ extension Outbox {
     /// ```swift
     /// let (board, card) = try await outbox.group {
     ///     let board = try await boards.outbox.create(["name": "Plans"])
-    ///     let card = try await cards.outbox.create(["board": board.id.uuidString.lowercased(), "text": "Buy milk"])
+    ///     let card = try await cards.outbox.create([
+    ///         "board": board.id.uuidString.lowercased(), "text": "Buy milk",
+    ///     ])
     ///     return (board, card)
     /// }
     /// ```

@@ -4,9 +4,14 @@ import FeathersSupport
 /// A stand-in for a server: an asynchronous function that responds to a call or fails.
 ///
 /// ```swift
-/// transport.stub("messages", .find, with: .value(["total": 0, "data": []]).delayed(by: .milliseconds(200)))
-/// transport.stub("messages", .get, with: .cycle([.value(["id": 1]), .error(FeathersError(.unavailable, "Busy"))]))
-/// transport.stub("messages", .create, with: ServiceStub { request in request.data ?? .null })
+/// transport.stub(
+///     "messages", .find,
+///     with: .value(["total": 0, "data": []]).delayed(by: .milliseconds(200)))
+/// transport.stub(
+///     "messages", .get,
+///     with: .cycle([.value(["id": 1]), .error(FeathersError(.unavailable, "Busy"))]))
+/// transport.stub(
+///     "messages", .create, with: ServiceStub { request in request.data ?? .null })
 /// ```
 ///
 /// The same kinds of stubs serve service calls (``ServiceStub``) and HTTP requests (``HTTPStub``).

@@ -1,7 +1,8 @@
 /// A Feathers query: conditions, sorting, paging and selection.
 ///
 /// ```swift
-/// messages.find(.where(.likes, .greaterThan(18)).sorted(by: .createdAt, .descending).limit(10))
+/// messages.find(
+///     .where(.likes, .greaterThan(18)).sorted(by: .createdAt, .descending).limit(10))
 /// messages.find(.where("address.city", "Rome").selecting("id", "text"))
 /// ```
 ///

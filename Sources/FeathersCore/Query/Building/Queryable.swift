@@ -11,7 +11,8 @@
 ///     enum CodingKeys: String, CodingKey { case id, text, createdAt }
 /// }
 ///
-/// let recent = try await messages.find(.where(.text, .notEquals("")).sorted(by: .createdAt, .descending))
+/// let recent = try await messages.find(
+///     .where(.text, .notEquals("")).sorted(by: .createdAt, .descending))
 /// ```
 ///
 /// The keys that the compiler makes up for a model without an enumeration of its own are private, and cannot be used.

@@ -1,7 +1,8 @@
 /// A service that keeps its records in memory, like FeathersJS' memory adapter.
 ///
 /// ```swift
-/// let messages = MemoryService(startID: 1, multi: .all, pagination: Pagination(default: 10, max: 50))
+/// let messages = MemoryService(
+///     startID: 1, multi: .all, pagination: Pagination(default: 10, max: 50))
 /// ```
 ///
 /// Errors have FeathersJS' messages. An id matches its record both as a number and as a string. Reading a record takes

@@ -4,7 +4,9 @@ extension Service {
     /// Returns the pages of a list. Each page is fetched when you read it.
     ///
     /// ```swift
-    /// for try await page in messages.pages(of: 100, keyedBy: "id") { show(page.data, page.fraction) }
+    /// for try await page in messages.pages(of: 100, keyedBy: "id") {
+    ///     show(page.data, page.fraction)
+    /// }
     /// ```
     /// - Parameters:
     ///   - query: The query. Its `$limit` applies to all pages together.
