@@ -55,11 +55,12 @@ struct EndpointPolicyTests {
             })
         var items = report
         items.queryItems = [URLQueryItem(name: "a", value: "1"), URLQueryItem(name: "a", value: "2")]
+        let away = try #require(URL(string: "http://" + "away"))
         let others = [
             report, items, Endpoint(.get, "reports/latest", query: ["a": 1]),
             Endpoint(.get, "reports/:when", route: ["when": "latest"], query: ["a": 2]),
             Endpoint(.get, "reports/latest", headers: ["X-Region": "north"]),
-            Endpoint(.get, "reports/latest", baseURL: try #require(URL(string: "http://away"))),
+            Endpoint(.get, "reports/latest", baseURL: away),
             Endpoint(.get, "http://home:3030/reports/latest?a=3"),
         ]
         let app = try app()
