@@ -24,10 +24,10 @@ extension Mistake {
     /// The table, as Markdown.
     static func table() async throws -> String {
         let server = try await TestBackend.url()
-        var lines = ["| mistake | what you write | what is printed |", "| --- | --- | --- |"]
+        var lines = ["| mistake | what is printed |", "| --- | --- |"]
         for mistake in try all() {
             let printed = stable(try await mistake.outcome(server), server)
-            lines.append("| \(mistake.name) | \(inCode(mistake.code)) | \(inCode(printed)) |")
+            lines.append("| \(mistake.name): \(inCode(mistake.code)) | \(inCode(printed)) |")
         }
         return lines.map { $0 + "\n" }.joined()
     }
