@@ -3,10 +3,14 @@ import Hummingbird
 import ServiceLifecycle
 
 extension Gateway {
-    /// Forwards the events of a service as server-sent events, until the client disconnects or the server shuts down.
+    /// Forwards the events of a service as server-sent events, until the client
+    /// disconnects or the server shuts down.
     func events(of path: String, for request: Request) throws -> Response {
-        guard publicEvents.contains(path) else { throw FeathersError(.notFound, "'\(path)' has no public events") }
-        // Subscribed before the client gets a response, so that it misses nothing after that.
+        guard publicEvents.contains(path) else {
+            throw FeathersError(.notFound, "'\(path)' has no public events")
+        }
+        // Subscribed before the client gets a response, so that it misses nothing after
+        // that.
         let deliveries = app.service(path).eventDeliveries()
         let body = ResponseBody { writer in
             try await request.body.consumeWithCancellationOnInboundClose { _ in
@@ -20,7 +24,9 @@ extension Gateway {
             try await writer.finish(nil)
         }
         return Response(
-            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"], body: body)
+            status: .ok,
+            headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],
+            body: body)
     }
 
     private func text(of delivery: EventDelivery<ServiceEvent>) -> String {

@@ -1,10 +1,12 @@
 import Feathers
 import Hummingbird
 
-/// Responds to failed calls with the HTTP status of their error, in the form in which FeathersJS sends errors.
+/// Responds to failed calls with the HTTP status of their error, in the form in which
+/// FeathersJS sends errors.
 struct FeathersErrors<Context: RequestContext>: RouterMiddleware {
     func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+        _ request: Request, context: Context,
+        next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {
             return try await next(request, context)
@@ -17,14 +19,19 @@ struct FeathersErrors<Context: RequestContext>: RouterMiddleware {
 extension Response {
     init(_ error: FeathersError) throws {
         var shown = error
-        // The messages of such errors name servers and causes, which clients must not see. The log has them.
+        // The messages of such errors name servers and causes, which clients must not
+        // see. The log has them.
         if error.httpStatus >= 500, error.execution != .answered {
-            shown = FeathersError(error.code, "The server did not respond", execution: error.execution)
+            shown = FeathersError(
+                error.code, "The server did not respond", execution: error.execution)
         }
         var headers: HTTPFields = [.contentType: "application/json"]
-        if let delay = error.retryAfter { headers[.retryAfter] = "\(max(1, delay.components.seconds))" }
+        if let delay = error.retryAfter {
+            headers[.retryAfter] = "\(max(1, delay.components.seconds))"
+        }
         self.init(
             status: .init(code: error.httpStatus), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try shown.wireForm.serialized())))
+            body: ResponseBody(
+                byteBuffer: ByteBuffer(bytes: try shown.wireForm.serialized())))
     }
 }

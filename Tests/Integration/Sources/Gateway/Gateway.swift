@@ -3,8 +3,8 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 
-/// An HTTP server in front of a FeathersJS server. It makes each request's calls as the user who sent the request, and
-/// forwards events to browsers.
+/// An HTTP server in front of a FeathersJS server. It makes each request's calls as the
+/// user who sent the request, and forwards events to browsers.
 public struct Gateway: Sendable {
     let app: FeathersApp
     /// The services whose events anyone may receive.
@@ -22,11 +22,17 @@ public struct Gateway: Sendable {
     }
 
     /// The server. On a graceful shutdown, its app ends after the last response.
-    public func application(_ configuration: ApplicationConfiguration) -> some ApplicationProtocol {
-        Application(router: router(), configuration: configuration, services: services, logger: logger)
+    public func application(_ configuration: ApplicationConfiguration)
+        -> some ApplicationProtocol
+    {
+        Application(
+            router: router(), configuration: configuration, services: services,
+            logger: logger)
     }
 
-    var services: [any ServiceLifecycle.Service] { [FeathersLife(app: app), MetricsExport(app: app)] }
+    var services: [any ServiceLifecycle.Service] {
+        [FeathersLife(app: app), MetricsExport(app: app)]
+    }
 
     func router() -> Router<BasicRequestContext> {
         let router = Router()
@@ -45,18 +51,23 @@ public struct Gateway: Sendable {
                 try await messages.get(try context.parameters.require("id", as: Int.self))
             }
             .post { request, context in
-                let message = try await messages.create(request.decode(as: Message.self, context: context))
+                let message = try await messages.create(
+                    request.decode(as: Message.self, context: context))
                 return EditedResponse(status: .created, response: message)
             }
         return router
     }
 
-    /// For a load balancer, which sends requests only while the FeathersJS server is reachable.
+    /// For a load balancer, which sends requests only while the FeathersJS server is
+    /// reachable.
     private func health() -> Response {
         let health = app.health
         return Response(
-            status: health.isReady ? .ok : .serviceUnavailable, headers: [.contentType: "text/plain"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: "\(health.reason), since \(health.since)\n")))
+            status: health.isReady ? .ok : .serviceUnavailable,
+            headers: [.contentType: "text/plain"],
+            body: ResponseBody(
+                byteBuffer: ByteBuffer(
+                    string: "\(health.reason), since \(health.since)\n")))
     }
 }
 

@@ -26,21 +26,27 @@ struct MetricsExport: ServiceLifecycle.Service {
 /// Records how long calls take.
 struct CallTimer: DiagnosticSink {
     func receive(_ event: DiagnosticEvent) {
-        guard event.domain == .calls, let duration = event.duration, let outcome = event[.outcome] else { return }
+        guard event.domain == .calls, let duration = event.duration,
+            let outcome = event[.outcome]
+        else { return }
         let dimensions = [
-            ("path", "\(event[.path] ?? "")"), ("method", "\(event[.method] ?? "")"), ("outcome", "\(outcome)"),
+            ("path", "\(event[.path] ?? "")"), ("method", "\(event[.method] ?? "")"),
+            ("outcome", "\(outcome)"),
         ]
-        Timer(label: "feathers_call_duration", dimensions: dimensions).record(duration: duration)
+        Timer(label: "feathers_call_duration", dimensions: dimensions).record(
+            duration: duration)
     }
 }
 
-/// Makes each call a span of its request's trace, and sends the trace on to the FeathersJS server.
+/// Makes each call a span of its request's trace, and sends the trace on to the
+/// FeathersJS server.
 let tracing: AroundHook = { context, next in
     try await withSpan("feathers.\(context.method)", ofKind: .client) { span in
         span.attributes["rpc.system"] = "feathers"
         span.attributes["rpc.service"] = context.path
         span.attributes["rpc.method"] = context.method.rawValue
-        InstrumentationSystem.instrument.inject(span.context, into: &context.params.headers, using: HeaderInjector())
+        InstrumentationSystem.instrument.inject(
+            span.context, into: &context.params.headers, using: HeaderInjector())
         do {
             try await next(&context)
         } catch let error as FeathersError {
@@ -51,7 +57,9 @@ let tracing: AroundHook = { context, next in
 }
 
 struct HeaderInjector: Injector {
-    func inject(_ value: String, forKey key: String, into headers: inout [String: String]) {
+    func inject(
+        _ value: String, forKey key: String, into headers: inout [String: String]
+    ) {
         headers[key] = value
     }
 }

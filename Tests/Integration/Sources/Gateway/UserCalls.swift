@@ -1,19 +1,23 @@
 import Feathers
 import Hummingbird
 
-/// Makes the calls of a request as the user whose token it carries. The FeathersJS server checks the token and decides
-/// what that user may do.
+/// Makes the calls of a request as the user whose token it carries. The FeathersJS server
+/// checks the token and decides what that user may do.
 struct UserCalls<Context: RequestContext>: RouterMiddleware {
     let app: FeathersApp
 
     func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+        _ request: Request, context: Context,
+        next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let field = request.headers[.authorization] ?? ""
-        // Without this check, the calls of a request without a token would be made as the gateway's own user.
+        // Without this check, the calls of a request without a token would be made as the
+        // gateway's own user.
         guard field.hasPrefix("Bearer ") else {
             throw FeathersError(.notAuthenticated, "The request needs a bearer token")
         }
-        return try await app.withToken(String(field.dropFirst(7))) { try await next(request, context) }
+        return try await app.withToken(String(field.dropFirst(7))) {
+            try await next(request, context)
+        }
     }
 }

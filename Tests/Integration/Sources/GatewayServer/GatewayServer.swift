@@ -4,19 +4,28 @@ import Gateway
 import Hummingbird
 import Logging
 
-/// `GatewayServer http://localhost:3030 8080` serves messages and their events from a FeathersJS server.
+/// `GatewayServer http://localhost:3030 8080` serves messages and their events from a
+/// FeathersJS server.
 @main
 enum GatewayServer {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 2, let url = URL(string: arguments[1]), let port = Int(arguments[2]) else {
+        guard arguments.count == 2, let url = URL(string: arguments[1]),
+            let port = Int(arguments[2])
+        else {
             print("Usage: GatewayServer URL PORT")
             exit(64)
         }
-        // Events arrive over the connection. Calls go over REST, because they carry their own user's token.
-        let app = FeathersApp(transport: .mixed(realTime: .socketIO(url), rest: .rest(url)) { $0.standard = .rest })
-        let gateway = Gateway(app: app, publicEvents: ["messages"], logger: Logger(label: "gateway"))
+        // Events arrive over the connection. Calls go over REST, because they carry their
+        // own user's token.
+        let app = FeathersApp(
+            transport: .mixed(realTime: .socketIO(url), rest: .rest(url)) {
+                $0.standard = .rest
+            })
+        let gateway = Gateway(
+            app: app, publicEvents: ["messages"], logger: Logger(label: "gateway"))
         // Ends on SIGTERM and SIGINT.
-        try await gateway.application(.init(address: .hostname("0.0.0.0", port: port))).runService()
+        try await gateway.application(.init(address: .hostname("0.0.0.0", port: port)))
+            .runService()
     }
 }
