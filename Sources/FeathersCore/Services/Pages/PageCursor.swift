@@ -21,7 +21,7 @@ struct PageCursor: Sendable {
     private(set) var position: Int
     private(set) var total: Int?
     private(set) var isOver = false
-    /// Whether a page after the first was empty although the service has told of more records. Then these are looked
+    /// Whether a page after the first was empty although the service has reported more records. Then these are looked
     /// for without the key: a server may compare it as text, because query strings have no types.
     private var isDoubtful = false
 
