@@ -164,7 +164,7 @@ struct BoardTests {
         let first = try seat("here", at: url, "empty")
         try await first.shows([])
         let second = try await seat("here", at: url, "empty").leave()
-        #expect(second.code == 70 && second.errors.contains("writes.outbox"), "\(second)")
+        #expect(second.code == 70 && second.errors.contains("local.sqlite"), "\(second)")
         let left = try await first.leave()
         #expect(left.code == 0, "\(left)")
         let wrong = try await Seat(["somewhere", "b", "c"]).leave()

@@ -109,7 +109,9 @@ struct ServicePagesTests {
             let app = FeathersApp(
                 transport: StubTransport { request in
                     let query = request.params.query.json
-                    if query["id"] != nil { return ["total": 0, "limit": 2, "skip": 0, "data": []] }
+                    if query["id"] != nil || query["$or"] != nil {
+                        return ["total": 0, "limit": 2, "skip": 0, "data": []]
+                    }
                     let ids: [JSONValue] = query["$skip"] == nil ? [1, 2] : isRemoved ? [] : [3]
                     return [
                         "total": 3, "limit": 2, "skip": query["$skip"] ?? 0, "data": .array(ids.map { ["id": $0] }),

@@ -160,13 +160,13 @@ struct KeptResultTests {
     func followed() async throws {
         let scene = try await Scene(2)
         try await scene.show()
-        scene.local.isOnline.withLock { $0 = false }
         let clock = ManualClock()
-        let reader = try await scene.local.app { folder in
-            var store = LocalStore.readOnly(folder)
-            store.clock = clock
-            return store
-        }
+        // Its server is never there, so that it shows what is stored.
+        let reader = FeathersApp(
+            transport: StubTransport { _ in throw FeathersError(.unavailable, "No server", execution: .neverSent) })
+        var store = LocalStore.readOnly(scene.local.place)
+        (store.clock, store.responseDelay) = (clock, .seconds(3600))
+        try await reader.use(localStore: store)
         var live = scene.local.notes(reader).live(.sorted(by: "id")).snapshots.makeAsyncIterator()
         #expect(try await live.next()?.map(\.record.text) == ["text 0", "text 1"])
         try await scene.local.notes(scene.app).outbox.create(Note(text: "queued"))
@@ -179,9 +179,7 @@ struct KeptResultTests {
         try await first
         let outbox = try #require(scene.app.outbox)
         for write in outbox.state.entries { try await outbox.decide(.discard, for: write.id) }
-        scene.local.isOnline.withLock { $0 = true }
         try await scene.show(changing: [1])
-        scene.local.isOnline.withLock { $0 = false }
         async let second: Void = follow()
         var texts: [String]?
         repeat { texts = try await live.next()?.map(\.record.text) } while texts?.first == "text 0"
