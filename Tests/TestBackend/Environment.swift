@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The environment variables that tests read. CONTRIBUTING.md describes them.
+/// The environment variables that tests read. Tests/README.md describes them.
 package enum Environment {
     /// How many steps, documents, frames, schemas or kills a test makes, or how many seconds it takes; nil for its
     /// default.
