@@ -67,10 +67,11 @@ private struct StoredReading: Sendable {
     mutating func read(atMost count: Int, into window: LiveWindow) async {
         do {
             dataVersion = try await results.dataVersion()
-            let old = stored?.head?.version
+            let old = stored?.head
             guard let stored = try await results.read(place, atMost: count) else { return }
             self.stored = stored
-            let isNews = stored.head?.version != old
+            // The result may have been removed and stored again, with another date.
+            let isNews = stored.head?.version != old?.version || stored.head?.date != old?.date
             if isNews {
                 rows = []
                 await parse(stored.records, isWhole: stored.records.count < count)
@@ -99,8 +100,8 @@ private struct StoredReading: Sendable {
 
     /// Reads the result again if another process has changed the database.
     mutating func follow(into window: LiveWindow) async {
-        let version = try? await results.dataVersion()
-        guard version != dataVersion else { return }
+        // A database that is out of reach is not news each time.
+        guard let version = try? await results.dataVersion(), version != dataVersion else { return }
         await read(atMost: .max, into: window)
         window.store.wake()
     }

@@ -87,7 +87,7 @@ final class KeptResults: Sendable {
     /// Reads the beginning of a stored result.
     /// - Returns: Nil if there is no database.
     func read(_ place: KeptPlace, atMost count: Int) async throws -> StoredResult? {
-        let stored = try await database.read { database, outbox in
+        let stored = try await database.read { [isReadOnly = store.isReadOnly] database in
             var stored = StoredResult()
             stored.head = try ResultTables.head(place.key, in: database)
             if let head = stored.head {
@@ -95,7 +95,7 @@ final class KeptResults: Sendable {
                     of: head.number, after: 0, atMost: count, in: database)
             }
             stored.executed = try JournalTables.executed(in: database, at: place.key.path)
-            if outbox == nil { stored.writes = try JournalTables.writes(in: database, at: place.key.path) }
+            if isReadOnly { stored.writes = try JournalTables.writes(in: database, at: place.key.path) }
             return stored
         }
         if stored?.head != nil { state.withLock { _ = $0.shown.insert(place.key) } }
@@ -107,7 +107,7 @@ final class KeptResults: Sendable {
     func readNext(_ count: Int, of stored: StoredResult, _ place: KeptPlace) async throws -> (
         places: [Int], records: [[UInt8]]
     )? {
-        try await database.read { database, _ in
+        try await database.read { database in
             guard let head = stored.head, try ResultTables.head(place.key, in: database)?.version == head.version else {
                 return nil
             }
@@ -122,7 +122,7 @@ final class KeptResults: Sendable {
     }
 
     /// A number that changes when another process has changed the database; nil if there is none.
-    func dataVersion() async throws -> Int64? { try await database.read { database, _ in try database.dataVersion } }
+    func dataVersion() async throws -> Int64? { try await database.read { try $0.dataVersion } }
 
     // MARK: Writing
 
@@ -305,7 +305,7 @@ final class KeptResults: Sendable {
 
     /// Returns what is stored.
     func contents() async throws -> LocalContents {
-        try await database.read { database, _ in try LocalContents(in: database) } ?? LocalContents()
+        try await database.read { try LocalContents(in: $0) } ?? LocalContents()
     }
 }
 

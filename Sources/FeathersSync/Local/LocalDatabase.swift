@@ -7,12 +7,12 @@ enum LocalDatabase: Sendable {
     case outbox(Outbox)
     case reader(DatabaseReader)
 
-    /// Reads, in one step. The outbox is nil if another process has it.
+    /// Reads, in one step.
     /// - Returns: Nil if there is no database.
-    func read<Result: Sendable>(_ body: @Sendable (Database, Outbox?) throws -> Result) async throws -> Result? {
+    func read<Result: Sendable>(_ body: @Sendable (Database) throws -> Result) async throws -> Result? {
         switch self {
-        case .outbox(let outbox): try await outbox.journal.read { try body($0, outbox) }
-        case .reader(let reader): try await reader.read { try body($0, nil) }
+        case .outbox(let outbox): try await outbox.journal.read(body)
+        case .reader(let reader): try await reader.read(body)
         }
     }
 
