@@ -170,6 +170,8 @@ final class KeptResults: Sendable {
         guard !changes.isEmpty || !shown.isEmpty else { return }
         for (place, change) in changes.values {
             do { try await save(change, place) } catch {
+                // The database may not have what was noted. Next time, everything is stored again.
+                place.saved.withLock { $0 = nil }
                 let isExpected = if case ResultTooLarge.size = error { true } else { false }
                 diagnostics.log(
                     isExpected ? .notice : .warning, .localStore,
