@@ -19,13 +19,14 @@ final class KeptResults: Sendable {
     private enum Change: Sendable {
         /// Retained until it is stored, so that a query that has just ended is kept too.
         case window(LiveWindow)
-        /// Taken while the app is not running, so that the query is not retained.
-        case result(KeptResult, RequestSender)
+        /// Taken while the app is not running, so that the query is not retained, with the number of the last write that
+        /// was executed before.
+        case result(KeptResult, RequestSender, executed: Int)
 
         var result: KeptResult? {
             switch self {
             case .window(let window): KeptResult(window)
-            case .result(let result, _): result
+            case .result(let result, _, _): result
             }
         }
 
@@ -33,7 +34,7 @@ final class KeptResults: Sendable {
         var isCurrent: Bool {
             switch self {
             case .window(let window): window.sender.isCurrent
-            case .result(_, let sender): sender.isCurrent
+            case .result(_, let sender, _): sender.isCurrent
             }
         }
     }
@@ -49,6 +50,8 @@ final class KeptResults: Sendable {
         /// The results that were shown from disk.
         var shown: Set<KeptResultKey> = []
         var wake: AsyncStream<Void>.Continuation?
+        /// The number of the last write that was executed before the app ran, or while it ran last.
+        var executed: Int
         /// The users whose results must be removed.
         var leavers: Set<Identity> = []
         var user: Identity?
@@ -64,10 +67,12 @@ final class KeptResults: Sendable {
     let store: LocalStore
     let clock: RelativeClock
     private let database: LocalDatabase
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    init(_ store: LocalStore, _ database: LocalDatabase) {
+    /// - Parameter executed: The number of the last executed write in the database.
+    init(_ store: LocalStore, _ database: LocalDatabase, executed: Int = 0) {
         (self.store, self.database) = (store, database)
+        state = Locked(State(executed: executed))
         clock = RelativeClock(store.clock)
     }
 
@@ -139,7 +144,7 @@ final class KeptResults: Sendable {
         let late = state.withLock { state -> AsyncStream<Void>.Continuation? in
             // Before the app runs, a few results are enough.
             if state.changes.count < 64 || state.changes[place.key] != nil {
-                state.changes[place.key] = (place, .result(result, window.sender))
+                state.changes[place.key] = (place, .result(result, window.sender, executed: state.executed))
             }
             return state.wake
         }
@@ -159,6 +164,9 @@ final class KeptResults: Sendable {
         state.withLock { $0.wake = nil }
         await removeLeavers(diagnostics)
         await write(diagnostics)
+        // If the database cannot be read, results that are taken now are completed by more writes than they lack.
+        guard let executed = try? await database.read({ try ResultTables.lastExecuted(in: $0) }) else { return }
+        state.withLock { $0.executed = executed }
     }
 
     /// Stores the changed results.
@@ -195,7 +203,8 @@ final class KeptResults: Sendable {
         guard !place.isTooLarge.withLock({ $0 }) else { return }
         // Taken and stored in one step, so that no write that is executed meanwhile counts as included.
         let long = try await database.write { database -> LongResult? in
-            let executed = try ResultTables.lastExecuted(in: database)
+            var executed = try ResultTables.lastExecuted(in: database)
+            if case .result(_, _, let before) = change { executed = before }
             guard let result = change.result else { return nil }
             if let saved = place.saved.withLock({ $0 }), let changes = saved.changes(to: result.rows),
                 changes.removed.count + changes.inserted.count <= Self.batch,

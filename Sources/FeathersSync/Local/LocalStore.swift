@@ -103,8 +103,12 @@ extension FeathersApp {
             configure(&options)
             options.storesResults = true
         }
-        let results = KeptResults(store, .outbox(outbox))
-        do { try use(outbox: outbox) } catch {
+        let results: KeptResults
+        do {
+            let executed = try await outbox.journal.read { try ResultTables.lastExecuted(in: $0) }
+            results = KeptResults(store, .outbox(outbox), executed: executed ?? 0)
+            try use(outbox: outbox)
+        } catch {
             await outbox.close()
             throw error
         }

@@ -188,6 +188,22 @@ struct KeptResultTests {
         await outbox.close()
     }
 
+    @Test("of queries that ended before the app ran are completed by the writes that were executed then")
+    func beforeTheRun() async throws {
+        let scene = try await Scene(2) { $0.writeDelay = .seconds(3600) }
+        let notes = scene.local.notes(scene.app)
+        do {
+            var live = notes.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+            while try await live.next()?.source != .server {}
+        }
+        try await withFeathersApp(scene.app) { app in
+            try await notes.outbox.patch(1, with: ["text": "executed"])
+            #expect(try await app.outbox?.flush(within: .seconds(300)).isEmpty == true)
+        }
+        #expect(try await scene.stored(2)?.map(\.text) == ["executed", "text 1"])
+        await scene.app.outbox?.close()
+    }
+
     @Test("have records in any form that JSON has")
     func forms() async throws {
         var deep: JSONValue = []
