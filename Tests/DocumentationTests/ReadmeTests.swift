@@ -48,9 +48,8 @@ struct ReadmeTests {
                 "Sources/Feathers/Documentation.docc/OnTheServer.md",
                 """
                 ServerSamples.swift \(gateway)/Gateway.swift \(gateway)/UserCalls.swift \(gateway)/FeathersErrors.swift \
-                \(gateway)/Events.swift \(gateway)/Logs.swift \(gateway)/MetricsAndTraces.swift \
-                \(gateway)/Lifecycle.swift \(gateway)Server/GatewayServer.swift
-                """, 15
+                \(gateway)/Events.swift \(gateway)/Lifecycle.swift \(gateway)Server/GatewayServer.swift
+                """, 14
             ),
             ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/LocalFirst.md", "LocalSamples.swift", 7),
