@@ -45,8 +45,8 @@ import FeathersSupport
                     guard let wakeable = makeMulti() else {
                         return HTTPClientError(.other, "libcurl is out of memory", delivery: .neverSent)
                     }
-                    // Deep, because readers parse JSON in place, and release it, however deeply it is nested
-                    // (``HTTPBodyPipe/forEach(_:)``).
+                    // The stack is deep, because readers parse and release JSON on this thread, however deeply it is
+                    // nested (``HTTPBodyPipe/forEach(_:)``).
                     guard NetworkThread.start("feathers-http", isDeep: true, { self.run(wakeable) }) else {
                         curl_multi_cleanup(wakeable.multi)
                         return HTTPClientError(
@@ -123,7 +123,7 @@ import FeathersSupport
             var commands: [Command] = []
             while take(&commands) {
                 for command in commands { multi.execute(command) }
-                // Before the thread waits, so that it holds on to no exchange.
+                // Emptied before the thread waits, so that no exchange stays alive during the wait.
                 commands.removeAll(keepingCapacity: true)
                 guard multi.perform(), multi.wait() else { return giveUp(multi) }
             }
@@ -136,7 +136,7 @@ import FeathersSupport
             multi.endAll(with: HTTPClientError.clientClosed)
         }
 
-        /// Exchanges an empty array for the commands in the mailbox, which keeps that array's memory.
+        /// Takes the commands from the mailbox, and leaves an empty array whose memory is reused.
         /// - Returns: False once the driver is closed. After that, the multi handle is no longer woken.
         private func take(_ commands: inout [Command]) -> Bool {
             mailbox.withLock { mailbox in

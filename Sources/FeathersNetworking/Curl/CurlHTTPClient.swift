@@ -62,7 +62,8 @@
             let exchange = CurlExchange(
                 request, deadline: deadline, streams: streams, generation: generation, resuming: resuming)
             return try await withTaskCancellationHandler {
-                // A wait that finds its task cancelled may end before the handler is called, which then never is.
+                // If the task is already cancelled, the wait can end before the cancellation handler is called. The
+                // handler then never runs.
                 defer { end(exchange) }
                 driver.start(exchange)
                 return try await exchange.response.value()

@@ -19,14 +19,14 @@
         private var transmitted: Int64 = 0
         /// Whether the body has a reader that gets it as it arrives.
         private var isPassingOn = false
-        /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl passes on every
-        /// HTTP chunk by itself, and waking the reader for each of them costs more than the chunk.
+        /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl delivers each
+        /// HTTP chunk separately, and waking the reader for a chunk costs more than the chunk itself.
         private var gathered: [UInt8] = []
         private var uploaded = 0
         /// The reader of a streamed body, or nil if the body is in memory or there is none.
         private var reader: HTTPBodyReader?
         private var progress = TransferProgress()
-        /// When data last moved; nil without a stall timeout.
+        /// When data last moved, or nil without a stall timeout.
         private var lastMove: ContinuousClock.Instant?
         /// How many times sending the request has begun.
         private var sendings = 0
@@ -90,14 +90,14 @@
                 if request.method == "GET" { ccurl_set_string(easy, CURLOPT_CUSTOMREQUEST, "GET") }
             }
             if request.method == "HEAD" { ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
-            // If a pooled connection turns out to be dead, libcurl would silently send the request twice. As of 7.80,
-            // it makes a callback before sending (see `mayBeSent`). Earlier versions can be kept from rereading a body
-            // (see `rewind`), but not from resending without one.
+            // If a pooled connection turns out to be dead, libcurl would silently send the request twice. Since 7.80,
+            // libcurl makes a callback before it sends (see `mayBeSent`). Earlier versions can be kept from rereading a
+            // body (see `rewind`), but not from resending a request that has no body.
             sendings = 0
             let needsOwnConnection = !isRepeatable && length == 0 && !asksBeforeSending
             let keepAlive = exchange.streams?.transfer.keepAlive
             ccurl_set_long(easy, CURLOPT_FRESH_CONNECT, needsOwnConnection || keepAlive != nil ? 1 : 0)
-            // The settings of a socket are those of its first exchange.
+            // libcurl applies these only when it opens the socket.
             ccurl_set_long(easy, CURLOPT_FORBID_REUSE, keepAlive != nil ? 1 : 0)
             let interval = Int((keepAlive ?? .seconds(60)).milliseconds + 999) / 1000
             ccurl_set_long(easy, CURLOPT_TCP_KEEPIDLE, interval)
@@ -154,7 +154,8 @@
             exchange = nil
             body = []
             reader = nil
-            // The reader of a complete body need not wait for the task that waits for the exchange.
+            // Ends the pipe here, so that the reader of a complete body need not wait until the task that awaits the
+            // exchange runs.
             if case .success(let response) = result { pipe?.end(.success(response)) }
             ended?.finish(result)
         }
@@ -292,8 +293,8 @@
 
         /// Whether the bytes received so far are within the decompression limit for the bytes transmitted.
         private var isInProportion: Bool {
-            // More has been transmitted since, so that what was permitted still is. libcurl passes on many small
-            // pieces.
+            // `transmitted` may be out of date. It only grows, so if it permits the bytes, they are permitted. libcurl
+            // passes on many small pieces, and asking it about each one would cost too much.
             guard received > DecompressionLimit.floor, !DecompressionLimit.permits(received, from: transmitted) else {
                 return true
             }
@@ -379,8 +380,8 @@
                 }
                 return count
             } catch {
-                // libcurl closes the connection, so that the server does not take the beginning of the body for the
-                // whole.
+                // libcurl closes the connection, so that the server does not mistake the beginning of the body for all
+                // of it.
                 failure = error
                 failure?.delivery = .mayHaveExecuted
                 return CURL_READFUNC_ABORT

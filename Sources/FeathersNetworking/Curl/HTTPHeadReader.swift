@@ -44,7 +44,7 @@ struct HTTPHeadReader {
         }
         status = code.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         fields.removeAll(keepingCapacity: true)
-        // As many as most responses have.
+        // Enough for most responses.
         fields.reserveCapacity(16)
         phase = .fields
     }

@@ -76,8 +76,8 @@
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_CHUNK_FAILED,
                 CURLE_HTTP2,
                 CURLE_OUT_OF_MEMORY, CURLE_TOO_LARGE:
-                // The URL's scheme was checked earlier, so an unsupported protocol is the response's. Before 8.3, a
-                // head over the limit is reported as "out of memory".
+                // The URL's scheme was checked earlier, so it is the response that uses an unsupported protocol. Before
+                // 8.3, a head over the limit is reported as "out of memory".
                 (.badResponse, "The response could not be read as HTTP")
             case CURLE_RECV_ERROR where isAboutFraming(detail): (.badResponse, "The response could not be read as HTTP")
             case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND,
@@ -88,8 +88,8 @@
             }
         }
 
-        /// Whether a proxy refused: `CONNECT tunnel failed, response 407`, or before 7.87 `Received HTTP code 407 from
-        /// proxy after CONNECT`.
+        /// Whether a proxy refused the tunnel: `CONNECT tunnel failed, response 407`, or before 7.87 `Received HTTP
+        /// code 407 from proxy after CONNECT`.
         private static func isAboutTunnel(_ detail: String) -> Bool { detail.contains("CONNECT") }
 
         /// libcurl uses the same code for a broken connection and for invalid framing.

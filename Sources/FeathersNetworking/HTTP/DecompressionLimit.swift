@@ -5,8 +5,7 @@
 enum DecompressionLimit {
     /// The maximum number of decompressed bytes per transmitted byte.
     static let ratio: Int64 = 100
-    /// The number of bytes always accepted. Far more than the bytes that libcurl delivers before counting their
-    /// transmission.
+    /// The number of bytes that are always accepted. libcurl delivers far fewer before it counts them as transmitted.
     static let floor: Int64 = 4 << 20
 
     /// Returns whether `decompressed` bytes are acceptable for `transmitted` bytes received over the network.

@@ -41,9 +41,9 @@ package struct HTTPBody: Sendable {
         }
     }
 
-    /// Runs an exchange that reads this body, and beside it the producers of its streams.
-    /// - Parameter exchange: Reads the body that it receives: an attempt at this one, whose streams have buffers of
-    ///   their own.
+    /// Runs an exchange that reads this body, and the producers of the body's streams at the same time.
+    /// - Parameter exchange: Sends the body that it receives: a copy of this one for a single attempt, with buffers of
+    ///   its own for the streams.
     /// - Throws: The error of a stream that failed; otherwise that of the exchange.
     func feeding<Result>(_ exchange: (HTTPBody) async throws -> Result) async throws -> Result {
         var attempt = self
@@ -101,8 +101,9 @@ final class HTTPBodyReader {
 
     deinit { closeFile() }
 
-    /// Fills the buffer with as much of the body as remains.
-    /// - Parameter resume: Called at most once, on any thread, when there are bytes after none were.
+    /// Fills the buffer with the next bytes of the body.
+    /// - Parameter resume: Called when bytes become available after this method returned nil, at most once and on any
+    ///   thread.
     /// - Returns: The number of bytes, 0 at the end, or nil if a stream has none yet.
     /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if a file cannot be read, or has become shorter;
     ///   ``HTTPClientError/Kind/other`` if a stream failed.
@@ -139,7 +140,7 @@ final class HTTPBodyReader {
         return 0
     }
 
-    /// Passes the rest of the body to `take`, for clients that cannot send it as it comes.
+    /// Passes the rest of the body to `take`, for clients that cannot send it piece by piece.
     func forEach(_ take: (UnsafeRawBufferPointer) throws -> Void) async throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
         defer { buffer.deallocate() }
@@ -153,8 +154,8 @@ final class HTTPBodyReader {
         }
     }
 
-    /// Begins again.
-    /// - Returns: Whether that is possible: a stream that has been read cannot be read again.
+    /// Starts again from the beginning.
+    /// - Returns: Whether that is possible. A stream that has been read cannot be read again.
     func rewind() -> Bool {
         guard !parts.contains(where: { if case .stream(let source) = $0.piece { source.hasBegun } else { false } })
         else { return false }

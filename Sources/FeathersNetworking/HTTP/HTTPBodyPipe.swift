@@ -3,24 +3,24 @@ import Foundation
 
 /// The body of a successful response on its way to a reader, in a bounded buffer.
 ///
-/// The exchange writes, and one task reads, or the exchange's own thread does (``forEach(_:)``). A full buffer pauses
-/// the exchange, and with it the socket, so that a slow reader slows the server down and costs no memory. Responses
-/// with other statuses are not written here; the exchange returns them in full.
+/// The exchange writes. One task reads, or the exchange's own thread does (``forEach(_:)``). A full buffer pauses the
+/// exchange, and with it the socket, so that a slow reader slows the server down and costs no memory. Responses with
+/// other statuses are not written here; the exchange returns them in full.
 package final class HTTPBodyPipe: Sendable {
     private struct State {
         var buffer: [UInt8] = []
         /// Continues the exchange after a pause.
         var resume: (@Sendable () -> Void)?
         var isPaused = false
-        /// What arrives is passed on to this function.
+        /// The function that receives the bytes as they arrive.
         var receive: (@Sendable (UnsafeRawBufferPointer) throws -> Void)?
-        /// Whether it is running.
+        /// Whether `receive` is running.
         var isReceiving = false
-        /// Resumed when it has returned. Not checked, like `waiters`.
+        /// Resumed when `receive` has returned. Not checked, like `waiters`.
         var lastReturn: UnsafeContinuation<Void, Never>?
         var end: Result<Void, any Error>?
         /// Resumed when the state changes. Not checked: a waiter leaves this array exactly once, to be resumed. A
-        /// promise costs six allocations, and most pieces of a stream that trickles are waited for.
+        /// promise would cost six allocations, and the reader of a slow stream waits for most of its pieces.
         var waiters: [UnsafeContinuation<Void, Never>] = []
 
         mutating func takeWaiters() -> [UnsafeContinuation<Void, Never>] {
@@ -29,7 +29,7 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
-    /// The number of buffered bytes from which the exchange pauses. A piece that has arrived is always accepted.
+    /// The number of buffered bytes at which the exchange pauses. A piece that has arrived is always accepted.
     package let limit: Int
     private let state = Locked(State())
     private let opening = Promise<HTTPResponse>()
@@ -38,8 +38,8 @@ package final class HTTPBodyPipe: Sendable {
 
     // MARK: The reader
 
-    /// Waits for the head of the response. Its body is empty unless the client does not stream, or the status is not a
-    /// success.
+    /// Waits for the head of the response. The response includes the body only if the client does not stream, or if the
+    /// status is not a success.
     /// - Throws: The error of the exchange, or `CancellationError`.
     package func head() async throws -> HTTPResponse { try await opening.value() }
 
@@ -58,9 +58,11 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
-    /// Passes what has arrived to `receive`, and later pieces as they arrive, on the thread of the exchange, which it
-    /// must not block: to wake the reader's thread costs several times as much as to read a short piece. Returns at the
-    /// end of a complete body; nothing is received after that.
+    /// Passes what has arrived to `receive`, and later pieces as they arrive. Returns at the end of a complete body,
+    /// after which `receive` is no longer called.
+    ///
+    /// Later pieces are received on the exchange's own thread, which `receive` must not block. Waking the reader's
+    /// thread would cost several times as much as reading a short piece.
     /// - Throws: The error of the exchange or of `receive`, or `CancellationError`.
     package func forEach(_ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) async throws {
         do {
@@ -85,8 +87,8 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
-    /// Stops passing on what arrives. Waits for a receiver that is running, also in a cancelled task, without blocking
-    /// a thread.
+    /// Stops passing on what arrives. If `receive` is running, waits for it without blocking a thread, even in a
+    /// cancelled task.
     private func stopPassingOn() async {
         await withUnsafeContinuation { waiter in
             let isReceiving = state.withLock { state in
@@ -98,8 +100,8 @@ package final class HTTPBodyPipe: Sendable {
         }
     }
 
-    /// Takes all that has arrived. If nothing has, what arrives from now on may be passed on, because it comes after
-    /// everything else.
+    /// Takes everything that has arrived. If nothing has, later pieces may be passed to `receive` directly, because no
+    /// earlier ones are left.
     private func take(
         passingOnTo receive: (@Sendable (UnsafeRawBufferPointer) throws -> Void)? = nil
     ) -> ([UInt8], Result<Void, any Error>?) {
@@ -127,7 +129,7 @@ package final class HTTPBodyPipe: Sendable {
                 if !waits { waiter.resume() }
             }
         } onCancel: {
-            // If another task waits too, it looks again.
+            // Other tasks that wait are woken too, and check the state again.
             for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
         }
     }

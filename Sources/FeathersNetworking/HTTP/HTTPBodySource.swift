@@ -3,8 +3,8 @@ package import Foundation
 
 /// Bytes of a request body that are produced while they are sent, and can be sent only once.
 ///
-/// The sequence is asked for its first element when the connection takes bytes, and for no other while ``limit`` bytes
-/// or more are unsent.
+/// The sequence is asked for its first element when the connection is ready to send, and for no further element while
+/// ``limit`` or more bytes are unsent.
 package final class HTTPBodySource: Sendable {
     private struct State {
         var buffer: [UInt8] = []
@@ -26,13 +26,13 @@ package final class HTTPBodySource: Sendable {
         }
     }
 
-    /// The number of unsent bytes from which the producer waits. A piece that has been produced is always accepted.
+    /// The number of unsent bytes at which the producer waits. A piece that has been produced is always accepted.
     static let limit = 64 << 10
 
     private let state = Locked(State())
     private let produce: @Sendable (HTTPBodySource) async throws -> Void
-    /// Whether an attempt has begun to read the sequence. Shared by all attempts to send it: the first to begin is the
-    /// only one that may.
+    /// Whether an attempt has begun to read the sequence. All attempts to send it share this value, and only the first
+    /// of them may read.
     private let isTaken: Locked<Bool>
 
     package init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == Data {
@@ -54,11 +54,11 @@ package final class HTTPBodySource: Sendable {
     /// The number of bytes in memory.
     var bufferedCount: Int { state.withLock { $0.buffer.count } }
 
-    /// The error of a second sending.
+    /// The error of a second attempt to send the sequence.
     static let readBefore = HTTPClientError(
         .other, "The body contains a stream, which an earlier attempt has read: call again with a new stream")
 
-    /// The error of the sequence.
+    /// The error with which the sequence failed.
     var failure: (any Error)? {
         guard case .failure(let error) = state.withLock({ $0.end }) else { return nil }
         return error
@@ -66,7 +66,7 @@ package final class HTTPBodySource: Sendable {
 
     // MARK: The producer
 
-    /// Produces the bytes as the exchange of this attempt takes them.
+    /// Produces the bytes at the rate at which the exchange of this attempt takes them.
     func run() async {
         // Without demand, the sequence is unread, and another attempt may send it.
         guard (try? await state.withLock({ $0.demand }).value()) != nil else { return }
@@ -88,7 +88,8 @@ package final class HTTPBodySource: Sendable {
 
     private func write(_ piece: Data) async throws {
         let (demand, resume) = state.withLock { state in
-            // A connection that is slower than the sequence never empties the buffer.
+            // If the connection is slower than the sequence, the buffer is never empty, so sent bytes must be removed
+            // here.
             if state.offset >= Self.limit {
                 state.buffer.removeSubrange(..<state.offset)
                 state.offset = 0
@@ -106,7 +107,7 @@ package final class HTTPBodySource: Sendable {
     /// Takes bytes.
     /// - Parameters:
     ///   - buffer: Where the bytes go.
-    ///   - resume: Called at most once, on any thread, when there are bytes after none were.
+    ///   - resume: Called when bytes become available after this method returned nil, at most once and on any thread.
     /// - Returns: The number of bytes, 0 at the end, or nil if there are none yet.
     /// - Throws: ``HTTPClientError`` if the sequence failed (see ``failure``), or is read by another attempt.
     func read(

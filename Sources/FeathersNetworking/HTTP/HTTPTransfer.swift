@@ -90,7 +90,7 @@ public struct TransferProgress: Hashable, Sendable {
 /// The streams of a single exchange. Every redirect has its own.
 final class HTTPStreams: Sendable {
     let transfer: HTTPTransfer
-    /// What this exchange sends of the transfer's body.
+    /// The body to send, or nil if there is none or a redirect dropped it.
     let body: HTTPBody?
     /// The file that receives a successful response, or nil if responses stay in memory.
     let download: DownloadFile?

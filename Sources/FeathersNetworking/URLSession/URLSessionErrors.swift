@@ -26,7 +26,7 @@ extension HTTPClientError {
             }
             if words.contains("SSL") { return meaning(of: .secureConnectionFailed) }
             if error.code == .unknown || error.code == .unsupportedURL {
-                // The URL's scheme was checked earlier, so an unsupported protocol is the response's.
+                // The URL's scheme was checked earlier, so it is the response that uses an unsupported protocol.
                 return (.badResponse, "The response could not be read as HTTP: \(words)")
             }
         #endif

@@ -132,7 +132,8 @@ final class URLSessionExchange: Sendable {
                 guard case .running(var running) = phase, running.isPaused != isPaused else { return }
                 running.isPaused = isPaused
                 phase = .running(running)
-                // With the lock held, so that the task gets the two calls in the order of the flag. Neither calls back.
+                // Called with the lock held, so that the calls reach the task in the order of the flag's changes.
+                // Neither calls back.
                 if isPaused { running.task.suspend() } else { running.task.resume() }
             }
         #endif

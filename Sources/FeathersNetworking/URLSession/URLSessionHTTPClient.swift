@@ -28,8 +28,8 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
     private let session: URLSession
     private let exchanges: URLSessionExchanges
     let reports: URLSessionReports
-    /// The clients of streamed exchanges in flight, which need sessions of their own: on Linux, a slow reader blocks
-    /// the session's thread.
+    /// The clients of streamed exchanges in flight. Each exchange needs its own session, because on Linux, a slow
+    /// reader blocks the session's thread.
     private let streaming = Locked<[ObjectIdentifier: URLSessionHTTPClient]>([:])
 
     /// Creates a client with its own session.
@@ -97,7 +97,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
                 _ = streaming.withLock { $0.removeValue(forKey: ObjectIdentifier(client)) }
                 client.close()
             }
-            // A cancellation before the registration did not find the client.
+            // A cancellation before the registration did not find this client.
             guard generation == exchanges.generation else {
                 throw HTTPClientError.allCancelled(host: transfer.request.url.hostAndPort, delivery: .neverSent)
             }
@@ -108,7 +108,7 @@ public final class URLSessionHTTPClient: StreamingHTTPClient {
 
     private static let longestSilence = Duration.seconds(7 * 24 * 3600)
 
-    /// Returns a configuration that ends no stream for its silence.
+    /// Returns a configuration that keeps a stream open however long it is silent.
     private static func streamingConfiguration(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
         guard let copy = configuration.copy() as? URLSessionConfiguration else { return configuration }
         copy.timeoutIntervalForRequest = longestSilence.seconds

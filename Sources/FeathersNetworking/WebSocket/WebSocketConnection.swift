@@ -6,7 +6,7 @@ public protocol WebSocketConnection: Sendable {
     /// Starts delivering events, beginning with those that have already arrived. Call it only once.
     ///
     /// `handler` is called by one thread at a time, in order of arrival, and must not block. Its last call is `closed`,
-    /// which is sent exactly once, also after ``close(code:reason:)``. Until the peer responds to the close, messages
+    /// which is sent exactly once, even after ``close(code:reason:)``. Until the peer responds to the close, messages
     /// in flight are still delivered.
     func start(_ handler: @escaping @Sendable (WebSocketEvent) -> Void)
 
@@ -24,7 +24,7 @@ public protocol WebSocketConnection: Sendable {
     func close(code: UInt16, reason: String)
 }
 
-/// A connection that is served by this module's own thread, which can pass on texts without creating strings of them.
+/// A connection that is served by this module's own thread, which can pass on texts without creating strings.
 package protocol LoopedConnection: WebSocketConnection {
     /// Starts delivering, as ``WebSocketConnection/start(_:)`` does.
     func start(_ handler: WebSocketHandler)

@@ -15,8 +15,8 @@ struct WebSocketReceiver {
     /// Consumes the next complete message or control frame from the front of `input`. Returns nil if more bytes are
     /// needed or the allowance is used up. Bytes after a close frame or a violation are discarded (RFC 6455, sections
     /// 5.5.1 and 7.1.7).
-    /// - Parameter handler: Is offered the ASCII texts that arrived in one piece. Those that it handles are not
-    ///   returned.
+    /// - Parameter handler: Receives the ASCII texts that arrived in one piece. This method does not return the texts
+    ///   that the handler takes.
     mutating func next(
         _ input: inout UnsafeRawBufferPointer, offering handler: WebSocketHandler? = nil
     ) throws(WebSocketViolation) -> WebSocketIncoming? {

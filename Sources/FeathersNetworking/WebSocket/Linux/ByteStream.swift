@@ -73,8 +73,8 @@
 
         let easy: UnsafeMutableRawPointer
         let multi: UnsafeMutableRawPointer
-        /// The last bytes offered to libcurl but not accepted. Up to libcurl 8.13, OpenSSL requires the same memory and
-        /// at least the same length again, or it ends the connection.
+        /// The last bytes offered to libcurl but not accepted. Up to libcurl 8.13, OpenSSL ends the connection unless
+        /// the next attempt offers the same memory and at least as many bytes.
         private var record: UnsafeMutableRawBufferPointer?
 
         let holdsBytes = true

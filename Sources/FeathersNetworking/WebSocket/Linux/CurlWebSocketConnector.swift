@@ -35,7 +35,8 @@
             let deadline = ContinuousClock.now.advanced(by: request.timeout.clamped)
             let dial = WebSocketDial()
             return try await withTaskCancellationHandler {
-                // A wait that finds its task cancelled may end before the handler is called, which then never is.
+                // If the task is already cancelled, the wait can end before the cancellation handler is called. The
+                // handler then never runs.
                 defer { dial.fail(CancellationError()) }
                 dial.start { dial throws(WebSocketError) in
                     guard let stream = CurlByteStream() else { throw .noMemory }
@@ -72,7 +73,8 @@
     }
 
     extension NetworkProxy {
-        /// Whether a proxy may be in use, which may put its own layer, such as TLS, between the socket and the server.
+        /// Whether a proxy may be in use. A proxy can put its own layer, such as TLS, between the socket and the
+        /// server.
         fileprivate var mayApply: Bool {
             switch self {
             case .none: return false

@@ -23,7 +23,7 @@
             var nextToken: Token = 1
         }
 
-        /// The token of the bell, which no listener has.
+        /// The token of the bell. No listener uses it.
         static let bellToken: Token = 0
 
         private static let running = Locked<SocketLoop?>(nil)
@@ -39,7 +39,8 @@
         static func shared() throws(WebSocketError) -> SocketLoop {
             try running.withLock { running throws(WebSocketError) in
                 if let running { return running }
-                // Deep, because handlers parse JSON in place, and release it, however deeply it is nested.
+                // The stack is deep, because handlers parse and release JSON on this thread, however deeply it is
+                // nested.
                 let loop = try start { NetworkThread.start("feathers-socket", isDeep: true, $0) }
                 running = loop
                 return loop
@@ -68,7 +69,8 @@
             }
         }
 
-        /// Adds a command to the mailbox. Only the first of a mailbox wakes the thread, which then takes them all.
+        /// Adds a command to the mailbox. Only the first command in an empty mailbox wakes the thread, which then takes
+        /// all of them.
         func send(_ command: Command) {
             let isFirst = mailbox.withLock { mailbox in
                 mailbox.commands.append(command)

@@ -113,7 +113,7 @@ import FeathersSupport
         /// Whether to read. Reading waits for a handler, so that TCP slows down the peer.
         private var mayRead: Bool { (isLingering || handler != nil || writingError != nil) && !isPaused }
 
-        /// - Parameter first: The result of a read that was made already.
+        /// - Parameter first: The result of a read that the caller has already made.
         private func read(on thread: SocketLoopThread, first: ByteStreamProgress? = nil) {
             guard mayRead else { return }
             var first = first

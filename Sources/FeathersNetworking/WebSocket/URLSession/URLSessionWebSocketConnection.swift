@@ -30,8 +30,8 @@ final class URLSessionWebSocketConnection: WebSocketConnection {
             case .success(.data(let data)): state.deliver(.binary([UInt8](data)))
             case .success: break
             case .failure(let error):
-                // The only place that ends the connection: after any delegate callback, earlier messages could still be
-                // received until now.
+                // The connection ends only here. Even after a delegate has reported the end, earlier messages can still
+                // be received until receiving fails.
                 state.reports.addOperation {
                     state.finish(WebSocketClosure(ended: task, error, host: state.host))
                     task.cancel()
