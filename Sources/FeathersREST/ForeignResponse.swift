@@ -36,7 +36,7 @@ extension HTTPResponse {
         return jsonText.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
-    /// Where a response comes from that is not the server's.
+    /// Where a response comes from if the server did not send it.
     var foreignHint: String {
         let place = url.withoutCredentials
         return isPage ? "a web page from \(place): the network may require a sign-in in a browser" : "from \(place)"

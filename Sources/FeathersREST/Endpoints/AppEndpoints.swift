@@ -109,7 +109,7 @@ extension FeathersApp {
         let request = ServiceRequest(path: name, method: .endpointRequest, data: data, params: params)
         let service = EndpointResponder(builder: builder, transport: transport, progress: progress)
         let result = try await using(transport) { try await respond(to: request, by: service) }
-        // Without a received response, a hook has set the result, or a cache has returned it.
+        // If no response was received, a hook set the result, or a cache returned it.
         let answer = try result[ReceivedResponse.self] ?? HTTPResponse(status: 200, url: builder.url(for: params))
         let value: Response
         do {
@@ -123,7 +123,7 @@ extension FeathersApp {
 }
 
 extension Endpoint {
-    /// Whether a cache may store the response: what a `GET` without a body returns as JSON or text.
+    /// Whether a cache may store the response: that of a `GET` without a body, read as JSON or text.
     var isStorable: Bool {
         guard method == .get, body == nil else { return false }
         switch reading.kind {

@@ -136,8 +136,8 @@ public enum EndpointCredentials: Hashable, Sendable {
     /// by accident.
     ///
     /// The token and the fields of hooks belong to the app's own server, that is, the server of its transport, and to
-    /// the `trustedOrigins` of its authentication, whichever transport carries the request. A transport's own fields
-    /// belong to the server of its base URL.
+    /// the `trustedOrigins` of its authentication, regardless of which transport carries the request. A transport's own
+    /// fields belong to the server of its base URL.
     case sameOrigin
     /// Any origin that the endpoint sends its request to.
     case include

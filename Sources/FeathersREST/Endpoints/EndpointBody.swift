@@ -54,16 +54,16 @@ public struct EndpointBody: Sendable {
     /// Creates a body from bytes that are produced while they are sent, without a `Content-Length` (`Transfer-Encoding:
     /// chunked`).
     ///
-    /// The sequence is asked for more as the server takes what was sent: 64 KiB and one element wait at most. Its error
-    /// ends the request, is thrown, and closes the connection, so that the server does not take the beginning for the
-    /// whole. So does cancellation. The call returns once the sequence has responded to the cancellation of its task,
-    /// also after a timeout.
+    /// The sequence is asked for more as the server accepts what was sent. At most 64 KiB and one element are buffered.
+    /// If the sequence throws an error, the call throws it. An error or a cancellation ends the request and closes the
+    /// connection, so that the server does not mistake the beginning of the body for all of it. The call returns once
+    /// the sequence has responded to the cancellation of its task, even after a timeout.
     ///
-    /// A stream is sent once. A repetition of the request, for example after a redirect or with a renewed token, throws
-    /// an error that says so. A server that requires a length responds with 411.
+    /// A stream can be sent only once. If the request has to be repeated, for example after a redirect or with a
+    /// renewed token, the call throws an error that says so. A server that requires a length responds with 411.
     ///
-    /// `URLSession` sends a temporary file that is written first, and clients that cannot stream keep the body in
-    /// memory: then the server receives nothing before the sequence has ended.
+    /// `URLSession` first writes the stream to a temporary file and then sends the file. Clients that cannot stream
+    /// keep the body in memory. In both cases, the server receives nothing before the sequence has ended.
     /// - Parameters:
     ///   - pieces: The bytes, in pieces of any size.
     ///   - contentType: The content type of the bytes.

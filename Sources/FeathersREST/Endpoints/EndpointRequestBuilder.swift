@@ -9,8 +9,8 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
     let transport: RESTRequestBuilder
     /// Whether the request carries the header fields that the app and its hooks add.
     let carriesCredentials: Bool
-    /// Whether the request carries the transport's own fields. They were given for the transport's server, whichever
-    /// app uses it.
+    /// Whether the request carries the transport's own fields. They are meant for the transport's server, regardless of
+    /// which app uses the transport.
     private let carriesTransportFields: Bool
 
     /// - Parameters:

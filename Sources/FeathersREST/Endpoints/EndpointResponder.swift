@@ -37,7 +37,7 @@ struct EndpointResponder<Response: Sendable>: Responder {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        // What was stored has passed the check.
+        // A confirmed response was checked before it was stored.
         if !response.confirms(request.params.heldResponse) {
             try check(response, accept: httpRequest.headers["Accept"])
         }
@@ -52,7 +52,7 @@ struct EndpointResponder<Response: Sendable>: Responder {
         try endpoint.validate?(response)
         guard response.isSuccess else {
             var error = RESTResponse.error(of: response)
-            // An endpoint is no service, whatever the server says about the path.
+            // An endpoint isn't a service, so replace a hint about a missing service.
             if response.status == 404 { error.hint = "not found: \(response.url.withoutCredentials)" }
             throw error
         }

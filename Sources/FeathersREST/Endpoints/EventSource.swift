@@ -10,31 +10,32 @@ extension FeathersApp {
     ///     notes.append(note)
     /// }
     /// ```
-    /// It behaves like a browser's `EventSource`: the connection opens with the first read. If it ends, it is opened
-    /// again after the delay that the server has set with `retry:`, or 3 seconds, with the ID of the last event as
-    /// `Last-Event-ID`. Shorter delays become those of a default ``ReconnectionPolicy``: at most a second after a
-    /// connection that has delivered an event, growing to 5 seconds while connections deliver nothing. IDs that contain
-    /// control characters or more than 4096 bytes are ignored, as the HTML standard ignores those with NUL. Each
-    /// opening is a call of the app's custom method `request`, like that of an ``Endpoint``, and carries the app's
-    /// token to the servers that may receive it. The stream ends when the server responds with 204. Cancelling the
-    /// reader, or dropping the stream, closes the connection. After a log-out or a sign-in, a connection that carried
-    /// the app's token is replaced at once, and nothing more of another user's is returned.
+    /// It behaves like a browser's `EventSource`. The connection opens with the first read. If it ends, it reopens
+    /// after the delay that the server has set with `retry:`, or after 3 seconds, and sends the ID of the last event as
+    /// `Last-Event-ID`. A delay is never shorter than that of a default ``ReconnectionPolicy``: at most a second after
+    /// a connection that has delivered an event, growing to 5 seconds while connections deliver nothing. IDs that
+    /// contain control characters or more than 4096 bytes are ignored, just as the HTML standard ignores IDs with NUL.
     ///
-    /// A connection may be silent for any time. If its peer disappears without closing it, libcurl notices that, and
-    /// `URLSession` does not.
+    /// Every connection attempt is a call of the app's custom method `request`, like that of an ``Endpoint``, and
+    /// carries the app's token to the servers that may receive it. The stream ends when the server responds with 204.
+    /// Cancelling the reader, or dropping the stream, closes the connection. After a log-out or a sign-in, a connection
+    /// that carried the app's token is replaced immediately, and no events of another user are returned.
+    ///
+    /// A connection may be silent for any length of time. If its peer disappears without closing it, libcurl notices,
+    /// but `URLSession` does not.
     ///
     /// The data of an event is decoded from JSON, or is the text itself for `String`.
     /// - Parameters:
-    ///   - path: the path below the base URL, or an absolute URL.
-    ///   - event: the type of the events.
-    ///   - name: the name of the events to read (`event:`); unnamed events are `message`. Nil reads all.
-    ///   - query: the query of the request.
-    ///   - headers: additional header fields.
-    ///   - lastEventID: the ID to send as `Last-Event-ID` with the first request, from an earlier stream.
-    ///   - transport: the transport to use, as for ``request(_:over:params:)``.
-    /// - Returns: a stream for one reader. It throws ``FeathersError`` if the server refuses the request or responds
-    ///   with anything but an event stream, if it redirects to another origin, and for an event that cannot be decoded,
-    ///   after which the next one can be read.
+    ///   - path: The path below the base URL, or an absolute URL.
+    ///   - event: The type of the events.
+    ///   - name: The name of the events to read (`event:`); unnamed events are `message`. Nil reads all.
+    ///   - query: The query of the request.
+    ///   - headers: Additional header fields.
+    ///   - lastEventID: The ID to send as `Last-Event-ID` with the first request, from an earlier stream.
+    ///   - transport: The transport to use, as for ``request(_:over:params:)``.
+    /// - Returns: A stream for one reader. It throws ``FeathersError`` if the server refuses the request, redirects it
+    ///   to another origin, or responds with anything but an event stream. It also throws for an event that cannot be
+    ///   decoded, after which the next event can be read.
     public func eventSource<Event: Decodable & Sendable>(
         _ path: String, as event: Event.Type, named name: String? = nil, query: Query<JSONValue> = Query(),
         headers: [String: String] = [:],
@@ -66,7 +67,7 @@ extension FeathersApp {
                     FeathersError.undecodable("An event of \(EndpointAddress.name(of: path))", as: event, error))
             }
         }
-        // One cast of a stream, instead of one of each event.
+        // Casts the stream once instead of each event.
         if event == JSONValue.self, let stream = reader.stream({ $0 }) as? AsyncThrowingStream<Event, any Error> {
             return stream
         }
@@ -90,15 +91,15 @@ final class EventSourceReader: Sendable {
         var items: EventStreamItems<Arrived>
         var lastEventID: String
         var retry = Duration.seconds(3)
-        /// The pace that the server cannot raise.
+        /// The minimum delays between connections. The server can only lengthen them.
         var backoff = Backoff(policy: ReconnectionPolicy())
         /// Events that have been read but not returned, in reverse order.
         var batch: [Arrived] = []
-        /// Whether the reader has got an error after which nothing can be read.
+        /// Whether the reader has received an error after which nothing more can be read.
         var hasFailed = false
     }
 
-    /// The data of an event, or why it has none, which ends nothing.
+    /// The data of an event, or the reason why it could not be read. Such an error does not end the stream.
     typealias Arrived = Result<JSONValue, any Error>
 
     private let app: FeathersApp
@@ -111,8 +112,7 @@ final class EventSourceReader: Sendable {
     private let scoped: Params
     private let state: Locked<State>
 
-    /// - Parameter decode: Returns the data of an event with these bytes and this name; nil if the event is not to be
-    ///   read.
+    /// - Parameter decode: Returns the data of an event with these bytes and this name, or nil to skip the event.
     init(
         app: FeathersApp, path: String, query: Query<JSONValue>, headers: [String: String], lastEventID: String,
         transport: RESTTransport?,
@@ -125,7 +125,7 @@ final class EventSourceReader: Sendable {
             State(items: EventStreamItems(limit: TextLimit.standard, decode: decode), lastEventID: lastEventID))
     }
 
-    /// Returns what `decode` makes of the events.
+    /// Returns a stream of the events, each converted by `decode`.
     func stream<Event: Sendable>(_ decode: @escaping @Sendable (JSONValue) throws -> Event) -> AsyncThrowingStream<
         Event, any Error
     > {
@@ -135,7 +135,7 @@ final class EventSourceReader: Sendable {
         }
     }
 
-    /// Returns the next of the events that have arrived; nil if there is none.
+    /// Returns the next event that has already arrived, or nil if there isn't one.
     private func nextOfBatch() -> Arrived? {
         state.withLock { (followUser(&$0), $0.batch.popLast()) }.1
     }
@@ -149,7 +149,7 @@ final class EventSourceReader: Sendable {
         if current.identity == sender.identity {
             state.sender = current
         } else {
-            // Neither events nor their IDs are for the next user.
+            // The next user must receive neither these events nor their IDs.
             (state.sender, state.batch, state.lastEventID) = (nil, [], "")
         }
         state.items.restart()
@@ -178,7 +178,7 @@ final class EventSourceReader: Sendable {
             } catch let error as FeathersError where error.isTemporary && !app.isShuttingDown {
                 try await disconnected()
             } catch is CancellationError where sender?.isCurrent == false {
-                // The connection of the previous user has been ended.
+                // A change of user ended the connection, but not the stream.
                 try Task.checkCancellation()
             }
         }
@@ -194,7 +194,7 @@ final class EventSourceReader: Sendable {
         }
     }
 
-    /// Waits before the next connection as long as the server wants, and at least as long as the backoff does.
+    /// Waits for the delay that the server has set, but at least as long as the backoff requires.
     private func disconnected() async throws {
         let delay = state.withLock { state in
             state.connection = nil
@@ -222,7 +222,7 @@ final class EventSourceReader: Sendable {
         fields["Cache-Control"] = "no-store"
         // A stored user counts as the current one before the request is sent.
         _ = await app.resolvedIdentity()
-        // Together, so that the ID is that of the user who sends it.
+        // Read together, so that the ID belongs to the user who sends it.
         let (_, sender, lastEventID) = state.withLock {
             (followUser(&$0), $0.sender ?? app.currentSender, $0.lastEventID)
         }
@@ -254,7 +254,7 @@ private struct EventSourceResponder: Responder {
     let builder: EndpointRequestBuilder<EmptyResponse>
     let transport: RESTTransport
     let timebase: RelativeClock
-    /// The sign-in that the connection ends with; nil if it is no user's.
+    /// The sign-in whose end closes the connection; nil if the connection belongs to no user.
     let sender: RequestSender?
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {

@@ -11,11 +11,11 @@ extension Service {
     /// ```
     /// The parameters and errors are those of ``upload(_:method:id:query:params:progress:)``.
     /// - Parameters:
-    ///   - file: the location of the file. Its bytes are the body of the request.
-    ///   - contentType: the content type; nil derives it from the filename extension.
-    ///   - query: the properties of the result, and whatever else the service reads from the query.
-    ///   - params: header fields, a deadline, and values of your own for hooks.
-    ///   - progress: called as bytes are sent and received.
+    ///   - file: The location of the file. Its bytes are the body of the request.
+    ///   - contentType: The content type; nil derives it from the filename extension.
+    ///   - query: The properties of the result, and whatever else the service reads from the query.
+    ///   - params: Header fields, a deadline, and values of your own for hooks.
+    ///   - progress: Called as bytes are sent and received.
     @concurrent @discardableResult
     public func create(
         file: URL, contentType: HTTPContentType? = nil, query: Query<Model> = Query(), params: Params = Params(),
@@ -49,12 +49,12 @@ extension Service {
     /// Uploads go over HTTP, so the app's transport must be or contain REST. Without a timeout in `params`, an upload
     /// may take as long as data keeps moving.
     /// - Parameters:
-    ///   - body: the body.
-    ///   - method: the method: `create`, `update`, `patch`, or a custom one.
-    ///   - id: the record's id, for the methods that have one.
-    ///   - query: the query, which joins that of the params.
-    ///   - params: the other parameters.
-    ///   - progress: a closure that receives the progress. It is called often, and on the HTTP client's own thread, so
+    ///   - body: The body.
+    ///   - method: The method: `create`, `update`, `patch`, or a custom one.
+    ///   - id: The record's id, for the methods that have one.
+    ///   - query: The query, which joins that of the params.
+    ///   - params: The other parameters.
+    ///   - progress: A closure that receives the progress. It is called often, and on the HTTP client's own thread, so
     ///     it must return quickly.
     /// - Throws: ``FeathersError/Code/badRequest``, before anything is sent, for a method without a body, an app
     ///   without REST, and an unreadable file; otherwise the errors of every call.

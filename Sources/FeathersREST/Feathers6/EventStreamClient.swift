@@ -2,8 +2,8 @@ import FeathersCore
 import FeathersNetworking
 import FeathersSupport
 
-/// Keeps the event stream of a FeathersJS 6 server open, and delivers its events. One connection at a time, each read
-/// by one task.
+/// Keeps the event stream of a FeathersJS 6 server open, and delivers its events. There is one connection at a time,
+/// and one task reads it.
 final class EventStreamClient: ConnectionClient {
     struct State: Sendable {
         var run = ConnectionRun()
@@ -48,7 +48,7 @@ final class EventStreamClient: ConnectionClient {
         (self.builder, self.options, self.httpClient, self.timebase) = (builder, options, httpClient, timebase)
     }
 
-    /// Notes that records were read: events between then and the first stream are missing.
+    /// Records that the app has read from services. Events between that and the first stream are missing.
     func noteRead() { state.withLock { $0.hasRead = true } }
 
     // MARK: - Running
@@ -79,7 +79,7 @@ final class EventStreamClient: ConnectionClient {
     private func connectRepeatedly(_ stopsAtFirstFailure: Bool) async -> StreamEnd {
         var backoff = Backoff(policy: options.reconnection)
         var hasBeenOpen = false
-        // How often in a row the stream was refused with a token and the plugins have asked for another attempt.
+        // How often in a row the server refused the stream's token and a plugin asked for another attempt.
         var renewals = 0
         while !isStopped {
             status.set(.connecting(attempt: backoff.attempt))
@@ -104,12 +104,12 @@ final class EventStreamClient: ConnectionClient {
             if isStopped { break }
             if isFirst, !isOverruled { return end }
             renewals = isOverruled ? (openedAt == nil ? renewals + 1 : 1) : 0
-            // A new token is tried immediately, but only once: after that, each attempt has its pause.
+            // A new token is tried immediately, but only once. After that, each attempt waits.
             let since = renewals > 1 ? renewed : reopenings
             switch backoff.ended(end.reason, isOverruled: isOverruled, now: timebase.now, random: .random(in: 0..<1)) {
             case .stop(let reason):
                 guard end.error.isRefusalOfUser, hasSetups else { return StreamEnd(reason, "", error: end.error) }
-                // Another user may be let in, so the run goes on with the next sign-in.
+                // The server may accept another user, so the run continues with the next sign-in.
                 await rest(since: since, until: nil, as: .closed(reason))
                 backoff = Backoff(policy: options.reconnection)
             case .wait(let attempt, let delay):
@@ -124,16 +124,16 @@ final class EventStreamClient: ConnectionClient {
     private var hasSetups: Bool { state.withLock { !$0.setups.isEmpty } }
     var isStopped: Bool { Task.isCancelled || state.withLock { $0.run.stop }.isSettled }
 
-    /// Waits for a moment, ``retryNow()``, ``stop()``, or ``reopen()``, unless it has been called since the attempt
-    /// began.
+    /// Waits until the given moment, or until ``retryNow()``, ``stop()``, or ``reopen()`` is called. Does not wait if
+    /// ``reopen()`` was called after the attempt began.
     private func rest(since reopenings: Int, until moment: Duration?, as waiting: ConnectionStatus) async {
         let retry = Promise<Void>()
         let isReopening = state.withLock { state in
             state.run.retry = retry
             return state.reopenings != reopenings
         }
-        // The wait begins before the status changes: a reader that then retries, or advances the clock, does so for
-        // this wait.
+        // The wait begins before the status changes, so that a reader that reacts to the status by retrying, or by
+        // advancing the clock, ends this wait.
         status.set(waiting)
         // A stop before this point found no wait to end.
         if isStopped || isReopening { return }

@@ -80,7 +80,7 @@ extension EventStreamClient {
                 }
                 defer { group.cancelAll() }
                 try await checkHead(of: pipe, request.url)
-                // Plugins' tasks run beside the stream.
+                // Plugins' tasks run alongside the stream.
                 group.addTask {
                     guard (try? await attempt.opened.value()) != nil else { return }
                     await withDiscardingTaskGroup { companions in
@@ -108,7 +108,7 @@ extension EventStreamClient {
         }
     }
 
-    /// Plugins' requests need no stream.
+    /// Throws an error, because requests cannot be sent over an event stream.
     private func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         throw FeathersError(
             .unavailable, "'\(request.method)' on service '\(request.path)' cannot be sent over an event stream")
@@ -176,8 +176,8 @@ extension EventStreamClient {
         }
     }
 
-    /// Delivers events until the stream ends. The first event, the server's greeting, tells that it sends the others
-    /// from now on. From then on, they are read and delivered on the thread that receives them, like those of a
+    /// Delivers events until the stream ends. The first event is the server's greeting, after which the server sends
+    /// the others. From then on, events are read and delivered on the thread that receives them, like those of a
     /// Socket.IO connection.
     private func read(_ pipe: HTTPBodyPipe, _ attempt: Attempt, _ setups: [ConnectionSetup]) async throws -> StreamEnd {
         let limits = EventStreamParser.Limits(line: options.maximumEventBytes, event: options.maximumEventBytes)
@@ -234,7 +234,7 @@ extension EventStreamClient {
         if isGap { sink?.receiveGap(.reconnected) }
         for setup in setups where !Task.isCancelled { await setup.prepare { try await self.send($0) } }
         guard !attempt.ended.isSettled else { return }
-        // First, so that a connection that is reported is no longer given up for taking too long.
+        // Resolved before the status changes, so that a stream that is reported as open can no longer time out.
         attempt.opened.resolve(timebase.now)
         status.set(.connected(recovered: false))
         state.withLock { $0.run.outcome }.resolve(())

@@ -7,7 +7,7 @@ extension Feathers6Transport {
     public struct Options: Sendable {
         /// The path of the event stream below the base URL: the one at which the server registered its `SseService`.
         public var path = "sse"
-        /// The query with which the event stream is opened. Servers may choose channels by it.
+        /// The query with which the event stream is opened. Servers can use it to choose channels.
         public var query = Query<JSONValue>()
         /// The header fields of every request; those of a call take precedence. They are never printed.
         public var headers: [String: String] = [:]
@@ -17,7 +17,7 @@ extension Feathers6Transport {
         public var connectTimeout: Duration = .seconds(20)
         /// The policy for restoring a lost event stream.
         public var reconnection = ReconnectionPolicy()
-        /// How long the event stream may be silent before it is replaced by a new one, with a gap; nil for any length.
+        /// How long the event stream may be silent before it is replaced by a new one, with a gap; nil for no limit.
         ///
         /// FeathersJS 6 sends no heartbeat, so the silence of a lost connection looks like that of a quiet server. The
         /// operating system finds most lost connections earlier, by probing silent ones every 15 seconds (TCP

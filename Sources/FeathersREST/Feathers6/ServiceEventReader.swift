@@ -2,7 +2,7 @@ import FeathersCore
 
 /// Reads the events of services from the data of server-sent events.
 struct ServiceEventReader: Sendable {
-    /// What the data of a server-sent event is.
+    /// The meaning of a server-sent event's data.
     enum Content: Sendable, Hashable {
         case event(ServiceEvent)
         /// The server's greeting, or no data at all.

@@ -55,8 +55,7 @@ package struct EventStreamParser: Sendable {
 
     /// Reads the next piece of the stream, and passes every event that it completes to `receive`: data, name, and ID.
     ///
-    /// The data is valid only during the call. In most streams it is one line, which is passed where it is in the
-    /// piece.
+    /// The data is valid only during the call. In most streams, it is a single line, which is passed without a copy.
     package mutating func readInPlace(
         _ piece: UnsafeRawBufferPointer, _ receive: (UnsafeBufferPointer<UInt8>, String, String) throws -> Void
     ) throws {
@@ -95,7 +94,7 @@ package struct EventStreamParser: Sendable {
     }
 
     /// Drops a byte order mark at the start of the stream, which may arrive in several pieces.
-    /// - Returns: nil while it is unknown whether there is one.
+    /// - Returns: Nil while it is unknown whether there is one.
     private mutating func withoutByteOrderMark(_ piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let found: Int
         switch start {
@@ -145,7 +144,7 @@ package struct EventStreamParser: Sendable {
             self.data.append(contentsOf: value)
         case 5 where Self.isName(field, "event"): name = String(decoding: value, as: UTF8.self)
         case 2 where Self.isName(field, "id"):
-            // The standard ignores IDs with NUL, for the same reason: no header field can send them back.
+            // A header field cannot send back control characters. The standard ignores IDs with NUL for that reason.
             let isSendable =
                 value.count <= Self.longestID && value.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
             if isSendable { idBuffer = String(decoding: value, as: UTF8.self) }
@@ -170,7 +169,7 @@ package struct EventStreamParser: Sendable {
     /// A day, in milliseconds.
     private static let longestRetry: Int64 = 24 * 3600 * 1000
 
-    /// Copies the only line of an event's data before its memory goes.
+    /// Copies the only line of an event's data before its memory becomes invalid.
     private mutating func keep(_ line: inout UnsafeRawBufferPointer?) {
         guard let only = line else { return }
         data.append(contentsOf: only)

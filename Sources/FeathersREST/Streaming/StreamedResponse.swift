@@ -22,7 +22,7 @@ extension RESTTransport {
             let head = try await pipe.head()
             guard head.isSuccess else { throw RESTResponse.error(of: head, requestedAt: httpRequest.url) }
             guard head.isEventStream else {
-                // The service returns its result at once.
+                // The service does not stream its result.
                 var whole = head
                 while let piece = try await pipe.next() {
                     guard whole.body.count + piece.count <= httpRequest.maximumResponseBytes else {
@@ -50,7 +50,7 @@ final class StreamedExchange: Sendable {
 
     private init(_ task: Task<Void, Never>) { self.task = task }
 
-    /// - Parameter sender: The sign-in whose end ends the response; nil if it is no user's.
+    /// - Parameter sender: The sign-in whose end also ends the response; nil if the response belongs to no user.
     static func begin(_ transfer: HTTPTransfer, over client: any HTTPClient, until sender: RequestSender? = nil)
         -> StreamedExchange
     {
@@ -75,10 +75,10 @@ final class StreamedExchange: Sendable {
     deinit { task.cancel() }
 }
 
-/// Reads the items of an event stream where they have arrived.
+/// Reads the items of an event stream without copying their data first.
 struct EventStreamItems<Item: Sendable>: Sendable {
     private(set) var parser: EventStreamParser
-    /// Why no more items can be read.
+    /// The reason why no more items can be read; nil while they can.
     private(set) var failure: FeathersError?
     private let limit: Int
     private let decode: Decode
@@ -86,20 +86,20 @@ struct EventStreamItems<Item: Sendable>: Sendable {
     typealias Decode = @Sendable (UnsafeBufferPointer<UInt8>, String) throws(FeathersError) -> Item?
 
     /// - Parameters:
-    ///   - limit: The number of bytes that a line, and an event, may have.
+    ///   - limit: The maximum size of a line, and of an event, in bytes.
     ///   - decode: Creates the item of an event from its data and name; returns nil if it has none.
     init(limit: Int, decode: @escaping Decode) {
         (self.limit, self.decode) = (limit, decode)
         parser = EventStreamParser(limits: .init(line: limit, event: limit))
     }
 
-    /// Begins with another stream.
+    /// Starts over with another stream.
     /// - Parameter lastEventID: The ID that an earlier stream has set.
     mutating func restart(lastEventID: String = "") {
         (parser, failure) = (EventStreamParser(limits: .init(line: limit, event: limit), lastEventID: lastEventID), nil)
     }
 
-    /// Returns the items before the first one that cannot be read, which is thrown after them; see ``failure``.
+    /// Returns the items of a piece, up to the first that cannot be read. Throw ``failure`` after them.
     mutating func read(_ piece: [UInt8]) -> [Item] {
         var items: [Item] = []
         do {
@@ -156,8 +156,8 @@ private final class StreamedItems: Sendable {
 }
 
 extension HTTPResponse {
-    /// Why the events of a stream are not read; nil if its requests were not redirected to another origin, which may
-    /// send anything.
+    /// Returns the error of a stream whose request was redirected to another origin, which could send anything; nil for
+    /// any other stream.
     /// - Parameter url: The URL of the first request.
     func foreignStream(requestedAt url: URL) -> FeathersError? {
         guard let origin = Origin(url), let actual = Origin(self.url), origin != actual else { return nil }
@@ -177,7 +177,7 @@ extension HTTPResponse {
 
 extension JSONValue {
     /// Parses the data of an event. Malformed UTF-8 counts as U+FFFD, as event streams require. If several lines
-    /// together are not JSON, the first line counts alone, because FeathersJS' own client reads no other.
+    /// together are not JSON, only the first line is parsed, because FeathersJS' own client reads no other.
     init(parsingLossily data: UnsafeBufferPointer<UInt8>) throws(JSONParsingError) {
         do {
             try self.init(parsing: data)

@@ -137,8 +137,8 @@ extension SocketIOClient {
             }
             return outcome
         }
-        // Usually the call has ended long before, so the client's task, which would set its own timer, is not woken
-        // now.
+        // Most calls end long before their deadline. So a timer wakes the client's task at the deadline, instead of
+        // waking it now to set its own timer.
         if let signal, let deadline = call.deadline, timebase.schedule(signal, at: deadline) == nil {
             signal.resolve(())
         }
@@ -217,7 +217,7 @@ extension SocketIOClient {
     func endCalls() {
         let calls = state.withLock { state in
             let held = (state.current?.outbox ?? []).compactMap(\.call)
-            // Nothing is sent for callers that have been told it was not sent.
+            // These callers learn that their calls were never sent, so nothing may be sent for them.
             state.current?.outbox.removeAll { $0.call != nil }
             return held.compactMap { state.calls.cancelled($0) }.map { ($0, false) }
                 + state.calls.takeAll().map { ($0, $0.unsent == nil) }

@@ -105,7 +105,7 @@ extension SocketIOClient {
                     if let connection { self.received(text, over: connection) }
                     return true
                 } onStart: {
-                    // Only now, so that no packet after the response waits for this task to run.
+                    // Sent only now, so that no packet after the response has to wait for this task to run.
                     if let connect { self.send([connect], over: connection) }
                 } onEnd: { [weak connection] closure in
                     if let connection { self.gone(connection, closure) }
@@ -113,7 +113,7 @@ extension SocketIOClient {
             }
             group.addTask { await self.prepare(connection) }
             await keepTime { !connection.ended.isSettled }
-            // Only a cancelled task stops keeping time before the end.
+            // Before the connection ends, only a cancellation of the task ends `keepTime`.
             if !connection.ended.isSettled { lose(connection, Disconnection(.clientDisconnect, saysGoodbye: true)) }
             let end = connection.ended.current ?? Disconnection(.clientDisconnect)
             if end.saysGoodbye {
@@ -131,7 +131,7 @@ extension SocketIOClient {
     }
 
     /// Makes a session's connection the current one.
-    /// - Returns: the connection and the frame that joins the namespace, or nil if it has already ended.
+    /// - Returns: The connection and the frame that joins the namespace, or nil if it has already ended.
     @inline(never)
     private func join(_ session: OpenedSession) -> (SocketIOConnection, EngineFrame?) {
         let limits = SocketPacketDecoder.Limits(
@@ -220,8 +220,8 @@ extension SocketIOClient {
             return state.calls.connectionLost(unsent: unsent + current.refused + current.outbox.compactMap(\.call))
         }
         guard let calls else { return }
-        // Not added to the outbox, which another thread may be writing: it drops what is left. Writing a packet without
-        // data cannot fail.
+        // Sent directly rather than through the outbox: another thread may be writing the outbox, and drops the rest of
+        // it. Writing a packet without data cannot fail.
         if isJoined, end.reason == .clientDisconnect,
             let frame = try? SocketPacket(.disconnect, namespace: options.namespace).frame()
         {
@@ -238,11 +238,11 @@ extension SocketIOClient {
         wakeTimer()
     }
 
-    /// Sends nothing over the current connection anymore, except calls that end it. Only records it.
+    /// Retires the current connection: from now on, it carries only calls that end it. Takes no other action.
     /// - Returns: Whether there is a connection.
     func retire() -> Bool {
         state.withLock { state in
-            // The server must not send the next user what this one has missed.
+            // The server must not replay the events that this user has missed to the next user.
             state.session.forget()
             guard let stage = state.current?.stage else { return false }
             state.current?.stage = .retired
@@ -255,7 +255,7 @@ extension SocketIOClient {
     func replace() {
         let connection: SocketIOConnection? = state.withLock { state in
             guard state.current?.stage == .retired else { return nil }
-            // Once more, because the response to CONNECT may have arrived since.
+            // Forgotten again, because the response to CONNECT may have arrived since ``retire()``.
             state.session.forget()
             return state.current?.connection
         }

@@ -159,7 +159,8 @@ final class SocketIOClient: ConnectionClient {
             begin(attempts)
             let end = await connectOnce()
             if isStopped { break }
-            // The next user does not wait. A connection that was replaced before it was open might be again.
+            // The next user does not wait, unless the connection was replaced before it was open. That could happen
+            // again and again.
             if end.isReplaced, noteOpening(attempts) { continue }
             var isOverruled = end.isReplaced
             if !isOverruled, asksPlugins(after: end, attempts) { isOverruled = await reconnects(after: end) }
@@ -175,8 +176,8 @@ final class SocketIOClient: ConnectionClient {
         return Disconnection(.clientDisconnect)
     }
 
-    // Not inlined: what they use would be part of the task's memory for as long as the connection is open, which was 3
-    // KB.
+    // Not inlined. Otherwise, the local values of these methods would be part of the task's memory for as long as the
+    // connection is open: 3 KB.
 
     @inline(never)
     private func begin(_ attempts: Attempts) {
@@ -212,8 +213,8 @@ final class SocketIOClient: ConnectionClient {
         {
         case .stop(let reason): return .stop(Disconnection(reason, error: end.error))
         case .wait(let attempt, let delay):
-            // The wait begins before the status changes: a reader that then retries, or advances the clock, does so for
-            // this wait.
+            // The wait begins before the status changes, so that a reader that reacts to the status by retrying, or by
+            // advancing the clock, ends this wait.
             let (moment, retry) = (timebase.now + delay, Promise<Void>())
             state.withLock { $0.run.retry = retry }
             status.set(.waiting(attempt: attempt, delay: delay, after: end.reason))

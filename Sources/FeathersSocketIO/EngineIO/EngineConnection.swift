@@ -10,9 +10,9 @@ protocol EngineConnection: Sendable {
     /// Returns as soon as the session needs no task. A WebSocket needs none while it is open, so that thousands of them
     /// are affordable. If the task is cancelled first, the session ends.
     /// - Parameters:
-    ///   - take: Handles the content of a message in place, if the transport can offer it so. Returns `false` to have
-    ///     the packet delivered.
-    ///   - onStart: Called once, as soon as packets are delivered when they arrive. Sends what the server responds to.
+    ///   - take: Handles the content of a message in place, if the transport supports that. Returns `false` to have the
+    ///     packet delivered instead.
+    ///   - onStart: Called once, when packets begin to be delivered as they arrive. Send the first request here.
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker,
         onStart: () -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void

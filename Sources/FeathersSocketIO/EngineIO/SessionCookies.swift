@@ -4,8 +4,8 @@ import Foundation
 
 /// The cookies of one polling session: those that the server, or a load balancer in front of it, has set.
 ///
-/// All requests of a session have one URL except for its query, and follow no redirects. So there are no domains and
-/// paths to compare, and cookies of one session never reach another.
+/// All requests of a session have the same URL, except for its query, and follow no redirects. So there are no domains
+/// and paths to compare, and cookies of one session never reach another.
 final class SessionCookies: Sendable {
     /// A response may set any number. RFC 6265 expects clients to keep at least 50 for a domain, of 4,096 bytes each.
     private static let maximumCount = 50
@@ -35,8 +35,8 @@ final class SessionCookies: Sendable {
         try headers.set("Cookie", to: headers["Cookie"].map { "\($0); \(text)" } ?? text)
     }
 
-    /// Returns the name and the value of a cookie; the value is nil if the cookie has expired. Returns nil for what is
-    /// not a cookie that can be sent back.
+    /// Returns the name and the value of a cookie; the value is nil if the cookie has expired. Returns nil if the text
+    /// isn't a cookie that can be sent back.
     private static func cookie(_ text: String, at now: Date) -> (name: String, value: String?)? {
         var parts = text.split(separator: ";", omittingEmptySubsequences: false).map {
             $0.trimmingCharacters(in: .whitespaces)

@@ -23,7 +23,7 @@ final class WebSocketEngineConnection: EngineConnection {
         var onEnd: (@Sendable (EngineClosure) -> Void)?
     }
 
-    /// The memory that a packet takes beside its content, with room to spare.
+    /// The memory that a packet takes in addition to its content, with room to spare.
     private static let packetOverhead = 256
 
     private let socket: any WebSocketConnection
@@ -166,11 +166,11 @@ final class WebSocketEngineConnection: EngineConnection {
                 state.phase = .opening(received: [], waiting: nil)
                 return .promise(promise)
             case .opening(var received, nil):
-                // Limited by memory only: while the session's task waits for a thread, a server may send any number of
-                // other clients' events.
+                // Only their memory is limited, not their number: while the session's task waits for a thread, the
+                // server may send any number of events that other clients cause.
                 let bytes = state.earlyBytes + packet.size + Self.packetOverhead
                 guard received.isEmpty || bytes <= TextLimit.standard else { return .overflow }
-                // So that the array is not copied.
+                // Releases the array from the state, so that appending does not copy it.
                 state.phase = .ended
                 received.append(packet)
                 state.earlyBytes = bytes

@@ -154,7 +154,7 @@ struct CallTable<Waiter> {
         return expired
     }
 
-    /// Removes the first deadlines whose calls have ended. Those of 64 calls would take 2 KB of a connection.
+    /// Removes the deadlines of ended calls from the front. Those of 64 calls would take 2 KB for each connection.
     private mutating func removeStaleDeadlines() {
         while let (_, id) = deadlines.firstEntry, calls[id] == nil { deadlines.removeFirst() }
     }

@@ -41,7 +41,7 @@ public struct SocketIODiagnostic: Sendable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
         /// An event whose name isn't `<path> <event>`, and that has no observer.
         case unknownEvent
-        /// An acknowledgement for which no call is waiting, or no longer waiting.
+        /// An acknowledgement of a call that isn't waiting for one, or no longer is.
         case unknownAcknowledgement
         /// The connection was closed because the server violated the protocol.
         case protocolViolation
