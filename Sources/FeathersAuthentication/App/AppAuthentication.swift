@@ -45,14 +45,15 @@ extension FeathersApp {
     /// accepted it.
     ///
     /// The token is sent to the app's own server, which is the one its transport connects to, and to
-    /// ``AuthenticationOptions/trustedOrigins``. The authentication service receives what it needs for signing in and
-    /// logging out, wherever it is.
+    /// ``AuthenticationOptions/trustedOrigins``. The authentication service receives what it needs to sign in and log
+    /// out, even if it is on another server.
     ///
     /// The time spent waiting for a sign-in counts toward a call's `params.timeout`. A call belongs to the user who was
     /// signed in, or signing in, when it was made. If another user signs in before it is sent, or before a `find` or
     /// `get` gets its response, it throws ``FeathersError/Code/notAuthenticated``.
-    /// - Throws: ``FeathersError/Code/badRequest`` naming an invalid option, ``FeathersError/Code/conflict`` if the app
-    ///   already has authentication, or a connection: each connection is prepared for the sign-in before it is used.
+    /// - Throws: ``FeathersError/Code/badRequest`` naming an invalid option. ``FeathersError/Code/conflict`` if the app
+    ///   already has authentication, or already has a connection, because each connection is prepared for the sign-in
+    ///   before it is used.
     public func use(authentication options: AuthenticationOptions) throws {
         let authenticator = Authenticator(try options.validated(), app: self)
         guard self[InstalledAuthenticator.self] == nil else {
@@ -103,7 +104,7 @@ extension FeathersApp {
     /// sign-in when its connection ends.
     ///
     /// A connection over which the user signed in ends once the server has responded, or after 5 seconds. The user's
-    /// calls that were not sent yet never are, and the next connection opens for the signed-out app.
+    /// calls that have not been sent yet are never sent, and the next connection opens for the signed-out app.
     /// - Throws: The storage's error if a token cannot be removed; otherwise the reason why the server could not be
     ///   notified.
     public func logOut() async throws { try await authenticator().logOut(self) }

@@ -14,10 +14,10 @@ public struct AuthenticationOptions: Sendable {
     /// `feathers-jwt https://api.example.com`.
     ///
     /// The refresh token's key has `-refresh` before the origin. A token is used only by apps whose authentication
-    /// service has the same origin, so apps of several servers can share a storage. Their origin is that of the
-    /// service's transport, or of the app's if the service has none. A mixed transport to two servers has both, in
-    /// alphabetical order. A transport of your own has no origin, and neither have stubs: give apps with such
-    /// transports to several servers storages or keys of their own.
+    /// service has the same origin, so apps of several servers can share a storage. The origin is that of the service's
+    /// transport or, if the service has none, of the app's transport. A mixed transport to two servers has both, in
+    /// alphabetical order. Your own transports and stubs have no origin. If apps use them with several servers, give
+    /// each app its own storage or key.
     public var storageKey = "feathers-jwt"
     /// The server's strategy that accepts access tokens.
     public var jwtStrategy = "jwt"
@@ -27,8 +27,8 @@ public struct AuthenticationOptions: Sendable {
     public var refreshLead: Duration?
     /// Whether the token is also sent in the headers of a real-time connection's handshake.
     ///
-    /// For servers, and proxies in front of them, that check who connects. FeathersJS receives the token over the
-    /// connection instead.
+    /// Set this for servers, or proxies in front of them, that check who connects. FeathersJS does not need it, because
+    /// it receives the token over the connection.
     public var authenticatesHandshake = false
     /// Servers that may receive the token in addition to the app's own server, which is the one its transport connects
     /// to.

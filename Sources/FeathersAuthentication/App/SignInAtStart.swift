@@ -2,10 +2,10 @@ public import FeathersCore
 import FeathersSupport
 
 extension FeathersApp {
-    /// Signs in with the stored token, or with credentials if none is stored or the server refuses it, and waits for a
-    /// server that is not reachable yet.
+    /// Signs in with the stored token, or with credentials if none is stored or the server refuses it. Waits if the
+    /// server is not reachable yet.
     ///
-    /// Use this for a worker with an account of its own, which may start before its server:
+    /// Use this for a worker with its own account, which may start before its server:
     ///
     /// ```swift
     /// try await withFeathersApp(app) { app in
@@ -13,13 +13,13 @@ extension FeathersApp {
     ///     try await work(app)
     /// }
     /// ```
-    /// While the server is unavailable or busy, the sign-in is tried again, after half a second at first and after up
-    /// to 30 seconds later, or when the server requests it. The delays include random jitter. Each failure is reported
-    /// to the app's diagnostics. Calls that others make during a delay are sent signed out. To stop waiting, cancel the
-    /// task or shut the app down.
+    /// While the server is unavailable or busy, the sign-in is retried: first after half a second, later after up to 30
+    /// seconds, or after a longer delay if the server requests one. The delays include random jitter. Each failure is
+    /// reported to the app's diagnostics. Other calls made during a delay are sent without a sign-in. To stop waiting,
+    /// cancel the task or shut the app down.
     ///
-    /// Over a connection, call this method while the app runs, as above or in `use(backgroundWork:)`, and not in its
-    /// setup, which comes before the connection.
+    /// With a real-time transport, call this method while the app runs, as above or in `use(backgroundWork:)`. Do not
+    /// call it in the app's setup, which runs before the app connects.
     /// - Returns: The result of the sign-in.
     /// - Throws: The server's ``FeathersError`` if it refuses the credentials, and any other error that does not say
     ///   that the server is unavailable or busy; the last error if the app shuts down; `CancellationError` if

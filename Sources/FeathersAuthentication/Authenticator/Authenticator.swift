@@ -15,7 +15,7 @@ final class Authenticator: Sendable {
     struct Attempt: Sendable {
         let ended = Promise<End>()
         var waiters = 0
-        /// Whether it goes on without callers.
+        /// Whether the attempt continues without callers.
         var isKept = false
     }
 
@@ -35,7 +35,7 @@ final class Authenticator: Sendable {
         var leavesOutHandshakeToken = false
         /// The token with which the last connection was opened.
         var sentHandshakeToken: String?
-        /// The sign-in and the token of the last event stream, if its identity is that of its header fields.
+        /// The sign-in and the token of the last event stream, if the server identifies its user by its header fields.
         var opened: StreamOpening?
     }
 
@@ -98,7 +98,8 @@ final class Authenticator: Sendable {
         fileprivate var removal: Int?
         /// Whether the user's decision, rather than the server's, removes the tokens.
         fileprivate var isLogOut = false
-        /// Whether the connection ends with its user. A log-out ends it itself, once the server has been notified.
+        /// Whether the connection ends with its user. A log-out ends the connection separately, once the server has
+        /// been notified.
         var endsConnection = false
         fileprivate var reopensStream = false
     }
@@ -168,7 +169,7 @@ final class Authenticator: Sendable {
         return endsConnection
     }
 
-    /// Lets nothing else pass over a connection of a user who has left.
+    /// Retires the connection of a user who has left, so that nothing else is sent over it.
     /// - Returns: Whether the connection belongs to such a user, so that it must be replaced.
     func retireConnection(_ state: inout State) -> Bool {
         guard state.session.connectionMustEnd, let connections else { return false }
@@ -177,13 +178,14 @@ final class Authenticator: Sendable {
         return false
     }
 
-    /// Returns whether pushed events are for the present user. An event stream has the user who opened it.
+    /// Returns whether pushed events are for the present user. The events of an event stream are for the user who
+    /// opened it.
     private func deliversPushes(_ state: State) -> Bool {
         guard state.session.deliversPushes else { return false }
         return stream == nil || state.opened?.signIn == state.session.signIn
     }
 
-    /// Delivers pushed events again once the next connection takes the place of the one that has ended.
+    /// Delivers pushed events again once the next connection has replaced the one that ended.
     func connectionChanged(_ state: State) {
         app()?.deliversPushedEvents(deliversPushes(state))
     }
@@ -202,7 +204,7 @@ final class Authenticator: Sendable {
     /// Carries out effects that do not remove tokens.
     func carryOutAtOnce(_ effects: Effects) {
         for task in effects.cancelled { task.cancel() }
-        // Comes first, so that no request of the previous user is left to send when the next sign-in begins.
+        // Comes first, so that no unsent request of the previous user remains when the next sign-in begins.
         app()?.identityChanged()
         if effects.endsConnection { connections?.replaceConnection() }
         if effects.reopensStream { stream?.reopen() }
@@ -224,7 +226,7 @@ final class Authenticator: Sendable {
         state.withLock { state in
             // The attempt may have ended before it began.
             guard state.attempts[id] != nil else { return }
-            // With the lock held, so that the end of the attempt finds its task.
+            // Created with the lock held, so that the end of the attempt finds its task.
             state.tasks[id] = Task.detached { [weak self] in
                 let attempt: @Sendable () async -> Void = { [weak self] in
                     let result = await Self.$performing.withValue(owner) { await requests.perform(work) }
@@ -357,7 +359,7 @@ extension Authenticator {
             }
             carryOutAtOnce(effects)
             guard let (id, ended) = attempt else {
-                // There is nothing to do only if the app is signed in.
+                // Only a signed-in app has no attempt to wait for.
                 if let result { return result }
                 continue
             }

@@ -35,8 +35,8 @@ extension Authenticator {
     private func accompany(_ send: @escaping Send) async {
         carryOutAtOnce(state.withLock { note([], &$0) })
         defer { connectionEnded() }
-        // Recovery replays missed events, except those pushed before the server recognized the user again: these went
-        // to no one.
+        // Recovery replays missed events. Events that were pushed before the server recognized the user again reached
+        // no one, and are not replayed.
         if let app = app(), app.identity != nil, case .connected(recovered: true)? = app.connectionStatus {
             app.pushedEventsMissed()
         }

@@ -55,7 +55,7 @@ extension Authenticator {
         if Self.performing == ObjectIdentifier(self) {
             let part = partOfAttempt(request, to: destination)
             guard request.path == options.path, request.method == .create else { return try await next(part) }
-            // Hooks have run, so that nothing but the server's response remains to be waited for.
+            // Hooks have run, so only the server's response remains to be waited for.
             return try await signingIn { try await next(part) }
         }
         if isExempt(request.path) { return try await next(request) }
@@ -87,7 +87,8 @@ extension Authenticator {
         } catch let error as FeathersError
             where error.code == .notAuthenticated && error.execution == .answered && sender.isCurrent
         {
-            // A local service may throw such an error itself, or pass on that of a server that was not sent the token.
+            // A local service may throw such an error itself, or pass on the error of a server that never received the
+            // token.
             if case .local = destination, first.params.appToken?.wasSent != true { throw error }
             guard let renewed = try await renewal(of: signedIn, request, until: deadline) else { throw error }
             var second = first
@@ -100,7 +101,7 @@ extension Authenticator {
         }
     }
 
-    /// Records the sender of a response, which is not passed on to another user.
+    /// Records the sender of a response, and checks that the response may still be passed on to its caller.
     private func noted(_ response: ServiceResponse, _ request: ServiceRequest) throws -> ServiceResponse {
         var response = try request.checked(response)
         response[SentAs.self] = request.sender

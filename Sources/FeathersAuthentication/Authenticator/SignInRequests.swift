@@ -1,7 +1,7 @@
 import FeathersCore
 import FeathersSupport
 
-/// The requests that signing in or refreshing takes, in order.
+/// The requests that a sign-in or a refresh makes, in order.
 struct SignInRequests: Sendable {
     /// A server's response, and the number of the connection it arrived over; nil if it used another transport.
     typealias Answer = (value: JSONValue, connection: Int?)
@@ -12,7 +12,7 @@ struct SignInRequests: Sendable {
     let timebase: RelativeClock
     /// Reserves a number for storing tokens before the attempt has ended; nil if the attempt is no longer current.
     let decide: @Sendable () -> Int?
-    /// Lets the attempt go on without callers, because the tokens that it fetches might be lost otherwise.
+    /// Lets the attempt continue without callers, because the tokens that it fetches might be lost otherwise.
     let keep: @Sendable () -> Void
     let send: Send
 
@@ -55,10 +55,10 @@ struct SignInRequests: Sendable {
         return try await restore(stored)
     }
 
-    /// Signs in with stored tokens. If the server refuses them, goes on with those that another process has stored.
+    /// Signs in with stored tokens. If the server refuses them, continues with tokens that another process has stored.
     private func restore(_ tokens: AuthenticationTokens) async throws -> IssuedToken {
         var stored = tokens
-        // Bounded, because a server may refuse all tokens that two processes get from it in turn.
+        // Limited, because a server could refuse every token that two processes obtain from it in turn.
         for _ in 1..<5 {
             do { return try await signInOrRefresh(stored) } catch  where error.isRejection {
                 guard let newer = await storage.readNewer() else { throw error }

@@ -20,7 +20,7 @@ struct AuthenticationSession: Sendable, Equatable {
         case none
     }
 
-    /// What an attempt does.
+    /// The work of an attempt.
     enum Work: Sendable, Equatable {
         /// Signs in with credentials from the app.
         case signIn(AuthenticationCredentials)

@@ -72,7 +72,7 @@ extension AuthenticationSession {
             tokenEnd: connection.tokenEnd)
     }
 
-    /// Records that the connection that is being opened continues no other one, and that nothing was sent over it.
+    /// Records that the connection being opened does not continue another one, and that nothing was sent over it.
     mutating func connectionIsNew() { if connection.stage == .opening { connection.signIn = nil } }
 
     /// Records that the server has accepted a connection.

@@ -4,24 +4,25 @@ import FeathersSupport
 /// The stored tokens of one app. Changes are made one at a time, in the order in which they were decided.
 ///
 /// A token goes only to the origin that issued it, so its key contains the origin. Other processes may use the same
-/// storage, so that what a refresh or a refusal replaces is exactly what was last read or stored here.
+/// storage. So a refresh or a refusal replaces the stored tokens only if they are those that were last read or stored
+/// here.
 final class StoredTokens: Sendable {
     private let storage: any TokenStorage
     private let key: String
     private let issuers: @Sendable () async -> Set<Origin>?
-    /// Reports errors that do not keep the app from going on.
+    /// Reports errors that do not stop the app.
     private let warn: @Sendable (String, any Error) -> Void
     /// The part of the keys after the names. Set by the first access, when the app's services are registered.
     private let suffix = Locked<String?>(nil)
     private let mutex = AsyncMutex()
     /// The number of the last decision made, and of the last one carried out.
     private let decisions = Locked((made: 0, done: 0))
-    /// What the storage contained when it was last read or changed here.
+    /// The contents of the storage when it was last read or changed here.
     private let known = Locked<AuthenticationTokens?>(nil)
 
     /// - Parameters:
     ///   - issuers: Returns the servers that issue the app's tokens; nil if the app has been released.
-    ///   - warn: Reports errors that do not keep the app from going on.
+    ///   - warn: Reports errors that do not stop the app.
     init(
         _ storage: any TokenStorage, key: String, issuers: @escaping @Sendable () async -> Set<Origin>?,
         warn: @escaping @Sendable (String, any Error) -> Void
@@ -136,7 +137,7 @@ final class StoredTokens: Sendable {
                     await body()
                 }
             } catch is CancellationError {
-                // The attempt finds out itself.
+                // The attempt itself notices the cancellation.
             } catch {
                 warn("The token storage cannot be locked, so another app may use the same refresh token", error)
             }

@@ -133,15 +133,15 @@ extension ServiceCache {
     /// Stores an entry, unless its group was invalidated meanwhile or the user has changed.
     func keep(_ entry: CacheEntry, for key: CacheKey, _ terms: CachedRead.Terms, _ stamp: CacheInvalidation.Stamp) async
     {
-        // A later removal of what was invalidated before the read would remove the entry too.
+        // Stale entries are removed first. A later removal of them would also remove the new entry.
         await removeStale(invalidation.withLock { $0.removals(for: key.group) })
-        // If it failed, it still follows.
+        // If the removal failed, it will be retried later, so the entry is not stored.
         guard invalidation.withLock({ $0.readableStamp(of: key.group) }) != nil,
             options.partition(terms.request) == terms.ownPartition,
             invalidation.withLock({ $0.beginWrite(in: key.group, stamp) })
         else { return }
         let isKept = await attempt { try await storage.set(entry, for: key) }
-        // If an entry cannot be replaced, the old one must not be taken for the newest.
+        // If an entry cannot be replaced, the old one must not be mistaken for the latest.
         if !isKept { await attempt { try await storage.remove(key) } }
         invalidation.withLock { $0.endWrite(in: key.group, stamp) }
     }
@@ -152,7 +152,7 @@ extension ServiceCache {
     ) -> CacheKey? {
         var partitions = [identity.map { "@\($0.name)" } ?? "", ownPartition]
         if let read = request.params.endpointRead {
-            // A URL that cannot be written fails when the request is sent.
+            // An invalid URL fails later, when the request is sent.
             guard let parts = try? read.key(request.params) else { return nil }
             partitions += parts
         }

@@ -21,7 +21,7 @@ extension CacheKey {
     /// Creates the key of a read; nil if its query contains values that JSON cannot represent.
     /// - Parameters:
     ///   - app: The app that makes the read; it knows which header fields are harmless.
-    ///   - partitions: What identifies the user.
+    ///   - partitions: The texts that identify the user.
     init?(of request: ServiceRequest, group: String, in app: FeathersApp? = nil, partitions: [String]) {
         let params = request.params
         var text = CacheKeyText()

@@ -51,8 +51,8 @@ private struct CachingResponder: Responder {
         }
     }
 
-    /// Whether a write that failed may have changed records. One that was cancelled may have waited for a connection
-    /// all the time.
+    /// Whether a failed write may have changed records. A cancelled write may have waited for a connection the whole
+    /// time.
     private func mayHaveExecuted(_ error: any Error) -> Bool {
         if let error = error as? FeathersError { return error.execution == .mayHaveExecuted }
         switch site.app?.connectionStatus {

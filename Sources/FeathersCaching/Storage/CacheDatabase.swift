@@ -4,8 +4,8 @@ import Foundation
 
 /// The database of a disk cache. Runs on a thread of its own, because it waits for the disk.
 ///
-/// Several processes may use it: SQLite's locks keep their transactions apart, and the lock of the directory their
-/// openings.
+/// Several processes may use it: SQLite's locks keep their transactions apart, and a lock on the directory keeps them
+/// from opening the database at the same time.
 actor CacheDatabase {
     static let name = "cache.sqlite"
     static let lockName = "lock"
@@ -22,7 +22,7 @@ actor CacheDatabase {
             "CREATE INDEX entries_expiry ON entries (expiry)",
         ])
     private static let longestWait = Duration.seconds(2)
-    /// The number of uses that are noted before they are stored without a write.
+    /// The number of uses that are noted before they are stored even without another write.
     private static let notedUses = 100
 
     private let path: String
@@ -44,7 +44,7 @@ actor CacheDatabase {
     }
 
     func entry(for key: CacheKey) async throws -> CacheEntry? {
-        // A directory that does not exist is not created by a read.
+        // A read does not create the directory.
         guard try opened != nil || SafeDirectory.open(path) != nil else { return nil }
         return try await use { database in
             let entries = try database.rows(
@@ -111,7 +111,7 @@ actor CacheDatabase {
             let before = known
             known = nil
             try database.transaction {
-                // Unchanged by this connection's own transactions.
+                // This connection's own transactions do not change the version.
                 let version = try database.dataVersion
                 var bytes = try before.flatMap { $0.version == version ? $0.bytes : nil } ?? total(in: database)
                 try body(database, &bytes)
@@ -154,7 +154,7 @@ actor CacheDatabase {
         if let opened { return opened.database }
         let directory = try SafeDirectory.make(path)
         let database = try Database.open(Self.name, in: directory, Self.schema)
-        // The log is consistent without waiting; a power failure loses its last transactions.
+        // Without waiting for the disk, the log is still consistent. A power failure loses only its last transactions.
         if !synchronizesWrites { try database.execute("PRAGMA synchronous = NORMAL") }
         opened = (database, directory)
         return database

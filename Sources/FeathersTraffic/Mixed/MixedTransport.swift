@@ -102,7 +102,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     }
 
     public func deliver(to sink: EventSink) {
-        // What was read before a gap is read again.
+        // After a gap, records are read again, so earlier reads no longer matter.
         realTime.deliver(to: sink.beforeGaps { [reads] in _ = reads.take() })
         // Runs once the connection is prepared. A server that requires a sign-in sends no events before that, so that
         // events since an earlier read over REST were missed.
