@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Arguments: Equatable {
-    /// Where the schemas come from.
+    /// The source of the schemas.
     enum Source: Equatable {
         case url(URL)
         case path(String)
@@ -43,12 +43,12 @@ struct Arguments: Equatable {
         69 the server cannot be reached or refuses, 73 a file is in the way or cannot be written.
         """
 
-    /// What is wrong with the command line.
+    /// An error in the command line.
     struct Mistake: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Reads a command line; nil asks for help.
+    /// Reads a command line; nil if it asks for help.
     static func read(_ arguments: some Sequence<String>) throws -> Arguments? {
         var (from, sampled, output): (String?, String?, String?)
         var (services, headers) = ([String](), [Field]())
@@ -75,7 +75,7 @@ struct Arguments: Equatable {
             case "--token": headers.append(Field(name: "Authorization", value: "Bearer " + (try value())))
             case "--check": isCheck = true
             case "--public": isPublic = true
-            // What stands behind the name may be a secret.
+            // The value after the name may be a secret.
             case let name where name.hasPrefix("-"): throw Mistake(description: "Unknown argument '\(name)'.")
             default: services.append(argument)
             }

@@ -73,7 +73,7 @@ struct FeathersModelsCommand {
     }
 }
 
-/// Exit codes as `sysexits.h` numbers them; 1 is for what `--check` finds.
+/// Exit codes, as in `sysexits.h`. 1 means that `--check` found a difference.
 enum ExitCode {
     static let success: Int32 = 0
     static let difference: Int32 = 1

@@ -5,7 +5,7 @@ import Foundation
 struct OutputFolder {
     let path: String
 
-    /// Why a file cannot be written.
+    /// The reason why a file cannot be written.
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }

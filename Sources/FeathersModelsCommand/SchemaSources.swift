@@ -3,18 +3,18 @@ import FeathersModels
 import FeathersNetworking
 import Foundation
 
-/// Reads what a source holds: documents from files and servers, or records to guess from.
+/// Reads a source: documents from files and servers, or records from which schemas are guessed.
 struct SchemaSources {
     let arguments: Arguments
     let client: any HTTPClient
 
-    /// Why a source cannot be used.
+    /// The reason why a source cannot be used.
     struct Unusable: Error, CustomStringConvertible {
         let description: String
         var code = ExitCode.badSource
     }
 
-    /// The documents, and remarks for the person who runs the command.
+    /// Returns the documents, and remarks for the user.
     func read() async throws -> (sources: [SchemaSource], remarks: [String]) {
         switch arguments.source {
         case .standardInput:
@@ -25,7 +25,7 @@ struct SchemaSources {
         }
     }
 
-    /// How headers of generated files name the source: without credentials, and without the folders of this machine.
+    /// The source as named in the headers of generated files: without credentials, and without this machine's folders.
     var origin: String {
         switch arguments.source {
         case .standardInput: "standard input"

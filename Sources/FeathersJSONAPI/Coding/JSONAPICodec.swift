@@ -74,7 +74,7 @@ extension JSONAPICodec {
     /// Decodes the resource of a document's text; nil if its data are null.
     ///
     /// Faster than decoding a ``JSONAPIDocument``, which it does not create.
-    /// - Throws: the errors of ``decodeIfPresent(_:from:)``, and ``JSONAPIError`` if the bytes are not a document.
+    /// - Throws: The errors of ``decodeIfPresent(_:from:)``, and ``JSONAPIError`` if the bytes are not a document.
     public func decodeIfPresent<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, parsing bytes: [UInt8]) throws
         -> Model?
     {
@@ -117,7 +117,7 @@ extension JSONAPICodec {
     /// Decodes the resources of a document's text.
     ///
     /// Faster than decoding a ``JSONAPIDocument``, which it does not create.
-    /// - Throws: the errors of ``decodeList(_:from:)``, and ``JSONAPIError`` if the bytes are not a document.
+    /// - Throws: The errors of ``decodeList(_:from:)``, and ``JSONAPIError`` if the bytes are not a document.
     public func decodeList<Model: JSONAPIRelatable>(_ type: Model.Type = Model.self, parsing bytes: [UInt8]) throws
         -> [Model]
     {

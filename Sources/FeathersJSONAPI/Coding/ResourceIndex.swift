@@ -5,7 +5,7 @@ struct ResourceIndex {
     private var positions: [ResourceKey: Int] = [:]
 
     init(_ resources: [ResourceSource]) {
-        // Without relationships, nothing is looked for.
+        // Without relationships, no resource is ever looked up.
         guard resources.contains(where: { $0.relationships != nil }) else { return }
         positions.reserveCapacity(resources.count)
         for (position, resource) in resources.enumerated() {

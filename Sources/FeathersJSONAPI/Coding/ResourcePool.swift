@@ -7,7 +7,7 @@ import FeathersJSON
 final class ResourcePool {
     let codec: JSONAPICodec
     private let document: DocumentSource
-    /// Decodes the attributes of resources, and remembers where those of similar ones are.
+    /// Decodes the attributes of resources, and remembers their positions for similar resources.
     let attributes: JSONListDecoder
     /// The primary resources, then the included ones.
     let resources: [ResourceSource]
@@ -20,8 +20,8 @@ final class ResourcePool {
     private var depth = 0
     /// The depth of the outermost resource at which a cycle has been cut since the last reset.
     private var outermostCut = Int.max
-    /// Forget the stored models that contain themselves: how far these go depends on where they are reached from, and
-    /// so may differ for the next primary resource.
+    /// Closures that forget the stored models that contain themselves. Where such a model ends depends on the resource
+    /// from which it is reached, and may differ for the next primary resource.
     private var forgetCycles: [() -> Void] = []
     /// The number of nested resources that may still be decoded. Models that refer to each other in cycles could
     /// request any number.
@@ -48,8 +48,8 @@ final class ResourcePool {
         }
     }
 
-    /// Marks the targets of paths. All resources at the end of a path go on together, so that cycles take no longer
-    /// than the paths are.
+    /// Marks the targets of paths. All resources at the end of a path are followed together, so that even with cycles,
+    /// the time depends only on the length of the paths.
     private func mark(_ isIncluded: inout [Bool], along include: IncludePaths, from positions: Set<Int>) {
         for (name, rest) in include.children {
             var targets: Set<Int> = []
@@ -124,7 +124,7 @@ final class ResourcePool {
             return nil
         }
         if let known = models.index(of: position) {
-            // Its container is forgotten with it.
+            // The model around it is forgotten together with it.
             if models.cycles.contains(position) { outermostCut = min(outermostCut, depth) }
             return known
         }
@@ -142,7 +142,7 @@ final class ResourcePool {
         let cutBefore = outermostCut
         outermostCut = .max
         let model = try decode(models, at: position)
-        // A model that lacks an outer resource is complete when it is reached by another path, so it is not stored.
+        // A model that lacks an outer resource would be complete if reached by another path, so it is not stored.
         let (isComplete, isCyclic) = (outermostCut >= depth, outermostCut != .max)
         outermostCut = min(cutBefore, isComplete ? .max : outermostCut)
         guard isComplete else { return models.pass(model) }
@@ -188,7 +188,7 @@ final class ResourcePool {
 final class DecodedModels<Model: Decodable> {
     /// The type of the resources that the models are decoded from; nil if any will do.
     let resourceType = (Model.self as? any JSONAPIModel.Type)?.type
-    /// The type as one that is decoded from a relationship as a whole; nil for other types.
+    /// The type, if it is decoded from a relationship as a whole; nil for other types.
     let reader = Model.self as? any RelationshipReading.Type
     /// Whether decoding an identifier has failed, so that it is not tried again.
     var needMore = false

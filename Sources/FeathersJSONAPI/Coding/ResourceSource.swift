@@ -3,8 +3,8 @@ import FeathersJSON
 
 /// A resource to decode.
 ///
-/// Only the members that identify the resource are read immediately. Most models need neither its links nor its meta. A
-/// class, since copies of a structure with this many references took a tenth of the decoding.
+/// Only the members that identify the resource are read immediately. Most models need neither its links nor its meta.
+/// It is a class because copying a structure with this many references took a tenth of the decoding time.
 final class ResourceSource: Sendable {
     let type: String
     let id: String?

@@ -51,8 +51,8 @@ struct DocumentValidator {
         violations.append(JSONAPIError(pointer, message))
     }
 
-    /// Returns a value that is an object. Reports any other, and members that are not among `names`, except for those
-    /// of extensions and those that readers ignore.
+    /// Returns a value that is an object. Reports any other value. Also reports members that are not among `names`,
+    /// except for members of extensions and those that readers ignore.
     private mutating func object(_ place: Place?, _ what: String, of names: Set<String>? = nil) -> Place? {
         guard let place else { return nil }
         guard place.json.object != nil else {

@@ -1,7 +1,7 @@
 public import FeathersCore
 
-// Synthesized conformances call these instead of the core's method for any value, since they are more specialized: the
-// null of a relationship empties it.
+// Synthesized conformances call these methods instead of the core's method for any value, because these are more
+// specialized. They write null in the form that empties a relationship.
 
 extension KeyedEncodingContainer {
     /// Encodes a relationship, unless it is absent. Null empties it.

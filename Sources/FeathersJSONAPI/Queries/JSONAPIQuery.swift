@@ -102,7 +102,7 @@ struct QueryItems {
                 }
                 if !parts.isEmpty { items.append(JSONAPIQueryItem("sort", parts.joined(separator: ","))) }
             case "$limit", "$skip":
-                // Together they define one page, written at the first of them.
+                // `$limit` and `$skip` define one page together, which is written at the position of the first of them.
                 if json.first(where: { $0.key == "$limit" || $0.key == "$skip" })?.key == name {
                     items += try options.pages.items(count("$limit", of: json), count("$skip", of: json))
                 }

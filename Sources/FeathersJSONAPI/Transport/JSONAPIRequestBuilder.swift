@@ -195,8 +195,8 @@ extension JSONAPIRequestBuilder {
         return sent
     }
 
-    /// Returns the resource of a record without what only servers send: links, meta of relationships, and relationships
-    /// without data.
+    /// Returns the resource of a record without the members that only servers send: links, meta of relationships, and
+    /// relationships without data.
     private func resource(of data: JSONValue?, _ request: ServiceRequest) throws -> JSONAPIResource {
         guard let record = data?.object else {
             throw FeathersError.refused("The data of '\(request.method)' must be an object")

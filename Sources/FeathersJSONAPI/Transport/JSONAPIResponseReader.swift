@@ -26,7 +26,7 @@ struct JSONAPIResponseReader {
                 answer.set(JSONAPIDocument.self) { received.document }
             } else {
                 let document = try readingDocument { () throws(JSONAPIError) in try JSONAPIDocument(json) }
-                // A document with errors is a failure, whatever its status.
+                // A document with errors is a failure, regardless of its status.
                 guard document.errors == nil else { throw FeathersError(document, response) }
                 answer = ServiceResponse(try result(of: document))
                 answer[JSONAPIDocument.self] = document

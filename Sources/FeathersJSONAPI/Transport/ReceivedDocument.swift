@@ -29,13 +29,13 @@ final class ReceivedDocument: DeferredResult {
         (self.reader, self.source, self.members) = (reader, source, members)
     }
 
-    // Known to be one: its resources have been read.
+    // Never fails, because the document's resources have already been read.
     var document: JSONAPIDocument { (try? JSONAPIDocument(.object(members))) ?? JSONAPIDocument() }
 
     var json: JSONValue {
         records.withLock { records in
             if let records { return records }
-            // Known to be a document with the expected resources.
+            // Never fails, because the document has the expected resources.
             let made = (try? reader.result(of: document)) ?? .null
             records = made
             return made
@@ -50,12 +50,12 @@ extension ReceivedDocument {
     var url: String { reader.response.url.absoluteString }
     var cursors: [String?] { source.resources.prefix(source.primaryCount).map { $0.meta?["page"]?["cursor"]?.string } }
 
-    /// Decodes the resource; nil if that fails, so that the plain records decide what is wrong.
+    /// Decodes the resource; nil if that fails. The error is then found by decoding the plain records.
     func decode<Model: JSONAPIRelatable>(_ type: Model.Type, with codec: JSONAPICodec) -> Model? {
         try? codec.keyed(as: reader.codec).decodeIfPresent(type, from: source, including: include)
     }
 
-    /// Decodes the resources; nil if that fails, so that the plain records decide what is wrong.
+    /// Decodes the resources; nil if that fails. The error is then found by decoding the plain records.
     func decodeList<Model: JSONAPIRelatable>(of type: Model.Type, with codec: JSONAPICodec) -> [Model]? {
         try? codec.keyed(as: reader.codec).decodeList(type, from: source, including: include)
     }
@@ -64,7 +64,7 @@ extension ReceivedDocument {
 }
 
 extension JSONAPICodec {
-    /// Returns the codec with the names of the transport's, which plain records have already been converted with.
+    /// Returns the codec with the key style of the transport's codec, which has already been applied to plain records.
     fileprivate func keyed(as transport: JSONAPICodec) -> JSONAPICodec {
         var codec = self
         codec.keys = transport.keys

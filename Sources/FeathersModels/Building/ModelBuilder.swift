@@ -4,7 +4,7 @@ import FeathersJSON
 struct ServiceSchemas {
     /// The path, with parameters as Feathers writes them: `teams/:teamId/members`.
     var path: String
-    /// What the path calls an id, if it says.
+    /// The path's name for the id, if it has one.
     var id: String?
     var model: Schema
     var data: Schema?
@@ -12,16 +12,16 @@ struct ServiceSchemas {
     var query: Schema?
 }
 
-/// Makes Swift types of services' schemas.
+/// Creates Swift types from the schemas of services.
 struct ModelBuilder {
     var reader: ShapeReader
-    /// The types of the top level, by their schemas.
+    /// The names of the top-level types, by the places of their schemas.
     private var typeNames: [SchemaPlace: String] = [:]
     private var topLevel = NameSpace(SwiftNames.takenTypes)
-    /// Names that schemas of the document may still take.
+    /// Names that are kept free for other schemas of the documents.
     private let reserved: Set<String>
     private var waiting: [(schema: Schema, name: String)] = []
-    /// Types inside the present service's types, for those that its other types have too.
+    /// Types nested in the current service's types, so that its other types can reuse them.
     var reusable: [ReusableType: SwiftType] = [:]
     /// The elements of the lists and dictionaries that are being read.
     var containers: Set<Element> = []
@@ -49,10 +49,11 @@ struct ModelBuilder {
         reserved = Set(library.sources.flatMap(SchemaLibrary.definitions).map { SwiftNames.type($0.place.lastName) })
     }
 
-    /// The services' types, and those that services refer to besides.
+    /// Returns the types of the services, and the other types that they refer to.
     mutating func build(_ services: [ServiceSchemas]) -> (services: [SwiftService], others: [SwiftDeclaration]) {
         var named: [(service: ServiceSchemas, names: TypeNames, object: ObjectShape)] = []
-        // All models first: a schema that is one service's model and another's data is referred to as the model.
+        // Names all models first, so that a schema that is one service's model and another's data is referred to as the
+        // model.
         for service in services {
             guard let object = object(service.model) else {
                 reader.warn(
@@ -98,7 +99,7 @@ struct ModelBuilder {
         return name
     }
 
-    /// A model is called as one record of its service.
+    /// Returns the name of a service's model: that of a single record of the service.
     private mutating func modelName(_ service: ServiceSchemas) -> String {
         let steps = service.path.split(separator: "/").filter { !$0.hasPrefix(":") }.map(String.init)
         let id = service.model.text("$id").map(SchemaPlace.stem).flatMap { SwiftNames.isIdentifier($0) ? $0 : nil }
@@ -108,7 +109,7 @@ struct ModelBuilder {
         return topLevel.take([last, last + "Record", whole, "Record"].filter(isUsable))
     }
 
-    /// The top-level type of a schema that is referred to.
+    /// Returns the name of the top-level type for a schema that others refer to.
     mutating func typeName(of schema: Schema) -> String {
         if let name = typeNames[schema.place] { return name }
         let written = SwiftNames.type(schema.place.lastName)
@@ -119,7 +120,7 @@ struct ModelBuilder {
         return name
     }
 
-    /// Whether a type inside another one would hide one of the top level.
+    /// Whether a nested type with this name would hide a top-level type.
     func isTakenInside(_ name: String) -> Bool { topLevel.contains(name) || reserved.contains(name) }
 
     // MARK: A service
@@ -148,7 +149,7 @@ struct ModelBuilder {
             name: "", id: id, model: names.model, types: [.structure(model)] + types)
     }
 
-    /// The type of what a method takes: from its schema, or derived from another object.
+    /// Returns the type of a method's data: from its schema, or derived from another object.
     private mutating func dataType(
         _ schema: Schema?, of base: ObjectShape, id: String, as role: Role, path: String,
         _ types: inout [SwiftDeclaration]
@@ -180,8 +181,8 @@ struct ModelBuilder {
         return .named(path)
     }
 
-    /// The object behind a schema. Of alternatives: their first object for data, since `create` may also take a list;
-    /// all properties for models.
+    /// Returns the object that a schema describes. For alternatives, returns one object with the properties of all
+    /// objects among them, and ignores the rest: for example, the data of `create` may also be a list.
     private mutating func object(_ schema: Schema) -> ObjectShape? {
         switch reader.unnamed(reader.read(schema).shape) {
         case .object(let object): return object
@@ -210,7 +211,7 @@ struct ModelBuilder {
         }
     }
 
-    /// The properties that a query's schema has; nil if it has none, or those of the model.
+    /// Returns the properties in a query's schema; nil if there are none, or if they are those of the model.
     private func queryKeys(_ schema: Schema, _ model: SwiftStructure) -> [(name: String, key: String)]? {
         let keys = keys(of: schema)
         guard !keys.isEmpty, Set(keys) != Set(model.properties.map(\.key)) else { return nil }

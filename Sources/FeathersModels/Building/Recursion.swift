@@ -1,8 +1,8 @@
-/// Finds the types that contain themselves, and breaks each circle where Swift can.
+/// Finds the types that contain themselves, and breaks each cycle where Swift allows it.
 struct Recursion {
     private var edges: [String: [String]] = [:]
     private var unions: Set<String> = []
-    /// The number of each type's circle; types of one circle have the same.
+    /// The number of each type's cycle. Types in the same cycle have the same number.
     private var circles: [String: Int] = [:]
     private var order: [String: (index: Int, low: Int)] = [:]
     private var stack: [String] = []
@@ -21,8 +21,8 @@ struct Recursion {
         for path in edges.keys.sorted() where order[path] == nil { visit(path) }
     }
 
-    /// Tarjan's strongly connected components, with a stack of its own: types may refer to each other in chains that
-    /// are longer than the stack of a thread.
+    /// Finds strongly connected components (Tarjan). It has its own stack, because types may refer to each other in
+    /// chains that would overflow the stack of a thread.
     private mutating func visit(_ first: String) {
         var open = [(path: first, next: 0)]
         enter(first)
@@ -50,7 +50,7 @@ struct Recursion {
         stack.append(path)
     }
 
-    /// Notes that a type reaches another one, unless that one's circle is known.
+    /// Records that a type reaches another type, unless the other type's cycle is already known.
     private mutating func lower(_ path: String, to target: String) {
         guard circles[target] == nil, let reached = order[target], let low = order[path]?.low else { return }
         order[path]?.low = min(low, reached.low)
@@ -69,7 +69,7 @@ struct Recursion {
         return circle == circles[next]
     }
 
-    /// The declaration with `indirect` where its type contains itself.
+    /// Returns the declaration, made indirect where its type contains itself.
     func broken(_ declaration: SwiftDeclaration) -> SwiftDeclaration {
         switch declaration {
         case .enumeration: return declaration

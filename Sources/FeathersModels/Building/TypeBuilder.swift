@@ -1,21 +1,21 @@
 import FeathersJSON
 
-// Types of schemas: structures, enumerations and unions, and what stands inside them.
+// The types of schemas: structures, enumerations, and unions, and the types nested in them.
 extension ModelBuilder {
-    /// What a structure is for.
+    /// The purpose of a structure.
     enum Role {
         /// A service's records.
         case model
         case data, patch
-        /// A part of those.
+        /// A part of the records or the data.
         case part
     }
 
-    /// The inside of a type, where others can be declared.
+    /// The scope inside a type, where other types can be declared.
     struct Scope {
         var path: String
         var nested: [SwiftDeclaration] = []
-        /// The names of the types around, and of those inside.
+        /// The names of the enclosing types, and of the nested types.
         var names: NameSpace
 
         init(path: String) {
@@ -24,13 +24,13 @@ extension ModelBuilder {
         }
     }
 
-    /// A type and what goes with it.
+    /// A type, and how a property uses it.
     struct Use {
         var type: SwiftType
         var isNullable = false
         var notes: [String] = []
 
-        /// The type where a value may be null.
+        /// The type as an element of a list or dictionary: an optional if values may be null.
         var element: SwiftType { isNullable && type != .json ? .optional(type) : type }
     }
 
@@ -80,7 +80,7 @@ extension ModelBuilder {
         return use
     }
 
-    /// The type of what a list or dictionary holds.
+    /// Returns the type of a list's elements or a dictionary's values.
     private mutating func inside(_ schema: Schema, _ suggested: String, in scope: inout Scope) -> Use {
         // References may nest lists deeper than any document does, or any type should.
         guard containers.count < 16 else {
@@ -94,7 +94,7 @@ extension ModelBuilder {
         return type(of: schema, suggested: SwiftNames.singular(suggested), in: &scope)
     }
 
-    /// A type inside the present one, or the same one of a type before.
+    /// Returns a new type nested in the current one, or the same type from an earlier use.
     private mutating func nestedType(of shape: Shape, _ schema: Schema, suggested: String, in scope: inout Scope)
         -> SwiftType
     {
@@ -105,14 +105,14 @@ extension ModelBuilder {
         let name = scope.names.take(
             [base == "Type" ? "Kind" : base, base + "Value", parent + base], unless: { isTakenInside($0) })
         let path = scope.path.isEmpty ? name : "\(scope.path).\(name)"
-        // First, since the type may contain itself.
+        // Stored before the type is declared, because the type may contain itself.
         reusable[key] = .named(path)
-        // A property's description is about the property.
+        // The type gets no comment, because a property's description is about the property.
         if let declaration = declaration(of: shape, path: path, comment: []) { scope.nested.append(declaration) }
         return .named(path)
     }
 
-    /// The schema without descriptions, and without the keywords that belong to the property that uses it.
+    /// Returns the schema without descriptions, and without the keywords that belong to the property that uses it.
     private static func bare(_ shape: Shape, _ schema: Schema) -> JSONValue {
         if case .enumeration(let values) = shape { return .array(values.map { .string($0) }) }
         return bare(schema.without("nullable", "readOnly").json)
@@ -160,7 +160,7 @@ extension ModelBuilder {
         return SwiftStructure(path: path, comment: comment, properties: properties, nested: scope.nested)
     }
 
-    /// The only value of a property that always has the same one.
+    /// Returns the case of a property that has only one possible value.
     private mutating func constant(of schema: Schema) -> String? {
         guard case .enumeration(let values) = reader.unnamed(reader.read(schema).shape), values.count == 1 else {
             return nil
@@ -178,7 +178,7 @@ extension ModelBuilder {
         return isRequired ? isNullable ? .nullable : .required : .optional
     }
 
-    /// A name for each key. A key that is a good name already keeps it.
+    /// Returns a name for each key. A key that is already a good name stays unchanged.
     private static func names(of keys: [String]) -> [String: String] {
         var (names, taken) = ([String: String](), NameSpace(SwiftNames.takenMembers))
         for key in keys
@@ -203,7 +203,7 @@ extension ModelBuilder {
             unknown: "unknown")
     }
 
-    /// Cases with names of their own, made of what the document calls them.
+    /// Returns cases with unique names, derived from the names in the document.
     private static func cases(_ all: [(written: String, literal: String)]) -> [(name: String, literal: String)] {
         var (cases, taken) = ([(name: String, literal: String)](), NameSpace(SwiftNames.takenCases))
         for (written, literal) in all {

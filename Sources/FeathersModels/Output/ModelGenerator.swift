@@ -1,8 +1,8 @@
 import FeathersJSON
 
-/// Makes Swift files of what a server says about its services. Reads and writes nothing itself.
+/// Generates Swift files from the descriptions of a server's services. Performs no I/O.
 package struct ModelGenerator: Sendable {
-    /// The generated files and what the schemas left open.
+    /// The generated files, and warnings about the schemas.
     package struct Output: Sendable {
         /// The files' text by their names.
         package var files: [String: String]
@@ -11,7 +11,7 @@ package struct ModelGenerator: Sendable {
         package var services: [String]
     }
 
-    /// How the files were made, as their headers show it: the source without credentials.
+    /// The source of the files, as shown in their headers, without credentials.
     package var origin: String
     /// Whether types and their members are public.
     package var isPublic: Bool
@@ -21,8 +21,8 @@ package struct ModelGenerator: Sendable {
         self.isPublic = isPublic
     }
 
-    /// The files for OpenAPI documents and JSON Schema files. Names of sources are those of the files, below a common
-    /// folder.
+    /// Returns the files for OpenAPI documents and JSON Schema files. The names of sources are the paths of the files
+    /// below a common folder.
     package func generate(from sources: [SchemaSource]) -> Output {
         let sources = sources.sorted { $0.name < $1.name }
         let library = SchemaLibrary(sources)
@@ -47,7 +47,7 @@ package struct ModelGenerator: Sendable {
             files: files(built, others), warnings: builder.reader.warnings, services: built.map(\.path))
     }
 
-    /// One file for each service. Types that several services share are in `SharedModels.swift`.
+    /// Returns one file for each service. Types that several services share are in `SharedModels.swift`.
     private func files(_ services: [SwiftService], _ others: [SwiftDeclaration]) -> [String: String] {
         let recursion = Recursion(services.flatMap(\.types) + others)
         let shared = Dictionary(others.map { ($0.path, $0) }) { first, _ in first }
@@ -93,7 +93,7 @@ package struct ModelGenerator: Sendable {
     }
 }
 
-/// The first lines of each generated file, by which it is known again.
+/// The first lines of each generated file, by which it is recognized.
 package enum GeneratedHeader {
     private static let mark = "// Written by feathers-models"
 
@@ -108,7 +108,7 @@ package enum GeneratedHeader {
     /// Whether a file was generated.
     package static func begins(_ text: some StringProtocol) -> Bool { text.hasPrefix(mark) }
 
-    /// The file without its first line, which tells where it is from: the same models may come from several servers.
+    /// Returns the file without its first line, which names the source: several servers may have the same models.
     static func body(of text: String) -> Substring {
         text[(text.firstIndex(where: \.isNewline) ?? text.endIndex)...]
     }

@@ -1,18 +1,18 @@
-/// What a run changes in its folder. Files that the generator did not write are never touched.
+/// The changes that a run makes in its folder. Files that the generator did not write are never touched.
 package struct OutputPlan: Sendable {
     /// The files to write, with their text.
     package private(set) var written: [(name: String, text: String)] = []
     /// The generated files whose services no longer exist.
     package private(set) var removed: [String] = []
-    /// Names that files from another author already have.
+    /// The names that are taken by files that were not generated.
     package private(set) var refused: [String] = []
     private var previous: [String: String] = [:]
 
     /// - Parameters:
-    ///   - files: the generated files.
-    ///   - present: the Swift files in the folder, with their text.
-    ///   - isSample: whether the files are guesses about some services. Then those of others stay, and comments, which
-    ///     count records, are no reason to write a file.
+    ///   - files: The generated files.
+    ///   - present: The Swift files in the folder, with their text.
+    ///   - isSample: Whether the files are guesses about some of the services. If so, the files of other services are
+    ///     kept, and a file is not written only because of a changed comment, since comments count records.
     package init(files: [String: String], present: [String: String], isSample: Bool = false) {
         previous = present
         func compared(_ text: String) -> String {
@@ -23,7 +23,7 @@ package struct OutputPlan: Sendable {
         }
         for (name, text) in files.sorted(by: { $0.key < $1.key }) {
             guard let before = present[name] else {
-                // Two names that differ by case are one file on many systems.
+                // On many systems, two names that differ only in case are the same file.
                 if let other = present.keys.first(where: { $0.lowercased() == name.lowercased() }),
                     !GeneratedHeader.begins(present[other] ?? "")
                 {
@@ -43,10 +43,10 @@ package struct OutputPlan: Sendable {
         removed = present.keys.filter { files[$0] == nil && GeneratedHeader.begins(present[$0] ?? "") }.sorted()
     }
 
-    /// Whether the folder already holds what a run would write.
+    /// Whether the run changes nothing.
     package var isEmpty: Bool { written.isEmpty && removed.isEmpty && refused.isEmpty }
 
-    /// What would change, as a person reads it.
+    /// The changes as text for people to read.
     package var difference: String {
         var text = ""
         for (name, new) in written {

@@ -22,7 +22,7 @@ struct OpenAPIReader {
         var record: Schema?
     }
 
-    /// The services in the order of their paths, and what is wrong with the document.
+    /// Returns the services in the order of their paths, and the problems of the document.
     mutating func services() -> (services: [ServiceSchemas], warnings: [SchemaWarning]) {
         var (found, order) = ([String: Operations](), [String]())
         guard let paths = root["paths"], let keys = paths.json.object?.keys else {
@@ -48,7 +48,7 @@ struct OpenAPIReader {
         return (services, warnings)
     }
 
-    /// `{id}`, or `:id` as some documents have it.
+    /// Returns the name of a parameter, written as `{id}` or, in some documents, as `:id`.
     private static func parameter(_ step: String) -> String? {
         if step.hasPrefix("{"), step.hasSuffix("}") { return String(step.dropFirst().dropLast()) }
         return step.hasPrefix(":") ? String(step.dropFirst()) : nil
@@ -106,7 +106,7 @@ struct OpenAPIReader {
         warnings.append(SchemaWarning(place: schema.place.appending(["$ref"]), message: "'\(reference)' leads nowhere"))
     }
 
-    /// The schema of a successful response: OpenAPI 3, or Swagger 2 without `content`.
+    /// Returns the schema of a successful response, in the form of OpenAPI 3 or, without `content`, of Swagger 2.
     private func response(_ operation: Schema) -> Schema? {
         guard let responses = operation["responses"], let codes = responses.json.object?.keys else { return nil }
         let successes = codes.filter { $0.hasPrefix("2") }.sorted() + codes.filter { $0 == "default" }

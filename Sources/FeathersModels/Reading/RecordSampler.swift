@@ -2,7 +2,7 @@ package import FeathersJSON
 
 /// Guesses the schema of a service from records it returned, and says how sure it is.
 package struct RecordSampler: Sendable {
-    /// Fewer records than this are called a sketch.
+    /// A guess from fewer records than this is called a sketch.
     private static let enough = 20
 
     /// The path of the service.
@@ -65,7 +65,7 @@ package struct RecordSampler: Sendable {
         return ["type": "object", "properties": .object(properties), "required": .array(required)]
     }
 
-    /// Objects with many keys of which each is rare hold values by id.
+    /// Returns a dictionary if the objects have many keys, each of which is rare: such objects hold values by id.
     private static func dictionary(_ objects: [JSONObject], _ keys: [String], _ values: [String: [JSONValue]])
         -> JSONValue?
     {
@@ -98,14 +98,14 @@ package struct RecordSampler: Sendable {
             return elements.isEmpty ? ["type": "array"] : ["type": "array", "items": schema(of: elements)]
         }
         if objects.count == found.count { return object(objects) }
-        // Of several types: each one that was seen is an alternative.
+        // If the values have several types, each type becomes an alternative.
         let groups =
             [found.filter { $0.bool != nil }, found.filter { $0.number != nil }, found.filter { $0.string != nil }]
             + [found.filter { $0.array != nil }, found.filter { $0.object != nil }]
         return ["anyOf": .array(groups.filter { !$0.isEmpty }.map(typed))]
     }
 
-    /// The values of a property that has few different ones, each several times.
+    /// Returns the values of a property that has only a few different values, each of them several times.
     private static func fewValues(_ found: [JSONValue]) -> String? {
         let strings = found.compactMap(\.string)
         let counts = Dictionary(strings.map { ($0, 1) }, uniquingKeysWith: +)
@@ -122,7 +122,7 @@ package struct RecordSampler: Sendable {
         return counts.keys.sorted().map { JSONValue.string($0).description }.joined(separator: ", ")
     }
 
-    /// `2026-11-21T09:30:00.000Z`, as JavaScript writes dates.
+    /// Whether a text is a date as JavaScript writes it: `2026-11-21T09:30:00.000Z`.
     private static func isDate(_ text: String) -> Bool {
         text.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/.asciiOnlyDigits()) != nil
     }

@@ -6,9 +6,10 @@ struct SchemaFileReader {
 
     let sources: [SchemaSource]
 
-    /// The services in the order of their paths.
+    /// Returns the services in the order of their paths.
     ///
-    /// The path is the file's, without the folder they all are in: `api/messages.json` is the service `api/messages`.
+    /// The path is that of the file, without the folder that contains all files: `api/messages.json` is the service
+    /// `api/messages`.
     func services() -> [ServiceSchemas] {
         let all = sources.flatMap(SchemaLibrary.definitions)
         var named: [String: Schema] = [:]
@@ -24,7 +25,7 @@ struct SchemaFileReader {
                     return plain.hasSuffix(suffix.lowercased()) && named[String(plain.dropLast(suffix.count))] != nil
                 }
             }
-            // A file without a schema of its own may hold one by its name.
+            // If the file itself isn't a schema, it may contain one with the file's name.
             let own =
                 ShapeReader.isStructural(file)
                 ? file : names.lazy.compactMap { named[Self.plain($0)] }.first { $0.place != file.place }
@@ -48,7 +49,7 @@ struct SchemaFileReader {
         [schema.place.lastName, schema.text("$id").map(SchemaPlace.stem)].compactMap(\.self)
     }
 
-    /// A name in which `message-data`, `message.data` and `MessageData` are the same.
+    /// Returns a form of a name in which `message-data`, `message.data`, and `MessageData` are equal.
     private static func plain(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
 
     private static func path(_ file: String) -> String {

@@ -1,6 +1,6 @@
 import FeathersJSON
 
-// `anyOf` and `oneOf`: what is one type after all, and how to tell the others apart.
+// Reads `anyOf` and `oneOf`: joins alternatives that are a single type, and decides how to tell the others apart.
 extension ShapeReader {
     mutating func readAlternatives(_ schemas: [Schema], of base: Schema, _ depth: Int) -> Reading {
         var isNullable = false
@@ -10,8 +10,8 @@ extension ShapeReader {
                 Self.isStructural(base)
                 ? Schema(json: ["allOf": [base.json, schema.json]], place: schema.place) : schema
             let reading = read(whole, depth: depth)
-            // No other alternative changes this. Without the exit, a circle of alternatives takes time for each path
-            // through it.
+            // Other alternatives cannot change this. Without an early return, a cycle of alternatives would take time
+            // for each path through it.
             if reading.isEndless { return reading }
             isNullable = isNullable || reading.isNullable
             if case .null = reading.shape { continue }
@@ -49,7 +49,7 @@ extension ShapeReader {
         guard !rest.isEmpty || scalars.count > 1 else {
             return scalars.first?.reading ?? first.reading
         }
-        // Telling alternatives apart peeks at their properties, which may contain the union itself.
+        // To tell alternatives apart, their properties are examined, which may contain the union itself.
         if isPeeking { return Reading(shape: .any("its alternatives are not told apart here")) }
         return union(scalars, rest, discriminator)
     }
@@ -59,7 +59,7 @@ extension ShapeReader {
             || schema.text("pattern")?.contains("{24}") == true
     }
 
-    /// One alternative for all that are strings in JSON.
+    /// Joins all alternatives that are strings in JSON.
     private mutating func text(_ all: [UnionShape.Alternative]) -> UnionShape.Alternative? {
         guard var first = all.first, all.count > 1 else { return all.first }
         var (values, scalars) = ([String](), Set<Shape.Scalar>())
@@ -82,12 +82,12 @@ extension ShapeReader {
         return first
     }
 
-    /// One alternative for all that are numbers in JSON.
+    /// Joins all alternatives that are numbers in JSON.
     private func number(_ all: [UnionShape.Alternative]) -> UnionShape.Alternative? {
         guard var first = all.first, all.count > 1 else { return all.first }
         let scalars: Set<Shape.Scalar> = Set(
             all.map { if case .scalar(let scalar) = $0.reading.shape { scalar } else { .int } })
-        // Without a note: each lists the values of one alternative only.
+        // Drops the notes, because each lists the values of only one alternative.
         let whole: Set<Shape.Scalar> = [.int, .int32, .int64]
         let shape = scalars.count == 1 ? scalars.first : scalars.isSubset(of: whole) ? .int64 : .double
         first.reading = Reading(shape: .scalar(shape ?? .double))
@@ -135,12 +135,12 @@ extension ShapeReader {
         return Reading(shape: .union(UnionShape(alternatives: scalars + lists + sorted.map(\.0) + dictionaries)))
     }
 
-    /// Whether no value of `other` can be taken for one of `object`.
+    /// Whether no value of `other` can be mistaken for a value of `object`.
     private mutating func tells(_ object: ObjectShape, from other: ObjectShape) -> Bool {
         for name in object.required {
             guard let mine = object.schema(of: name) else { continue }
             guard let theirs = other.schema(of: name) else {
-                // Both have it, although only one says what it is.
+                // Both have the property, although only one of them describes it.
                 if other.required.contains(name) { continue }
                 return true
             }
@@ -150,7 +150,7 @@ extension ShapeReader {
         return false
     }
 
-    /// What a property is in JSON, if that is one thing.
+    /// Returns the JSON type of a property, if there is only one.
     private mutating func kind(of schema: Schema) -> String? {
         let reading = peek(at: schema)
         guard !reading.isNullable else { return nil }
@@ -165,8 +165,8 @@ extension ShapeReader {
         }
     }
 
-    /// The union whose alternatives each have another constant in the same required property, or that its document
-    /// describes so.
+    /// Returns the union if its alternatives can be told apart by a required property: one that has a different
+    /// constant in each of them, or that the document names.
     private mutating func discriminated(_ all: [(UnionShape.Alternative, ObjectShape)], by written: Schema?)
         -> UnionShape?
     {
@@ -196,7 +196,7 @@ extension ShapeReader {
         return values.first
     }
 
-    /// The discriminator's value in OpenAPI: from its mapping, or else the schema's name.
+    /// Returns the discriminator's value in OpenAPI: from its mapping or, without one, the schema's name.
     private func mapped(_ alternative: UnionShape.Alternative, by discriminator: Schema?) -> String? {
         guard let discriminator, case .named(let target) = alternative.reading.shape else { return nil }
         let mapping = discriminator.json["mapping"]?.object ?? [:]

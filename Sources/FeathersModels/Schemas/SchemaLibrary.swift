@@ -13,7 +13,7 @@ package struct SchemaSource: Sendable {
     }
 }
 
-/// Where something is written: a document and a JSON Pointer in it.
+/// A location: a document, and a JSON Pointer in it.
 package struct SchemaPlace: Hashable, Sendable, CustomStringConvertible {
     package var source: String
     package var pointer: String
@@ -89,7 +89,7 @@ package struct SchemaWarning: Hashable, Sendable, CustomStringConvertible {
     package var description: String { SwiftWriter.escaped("\(place): \(message)") }
 }
 
-/// All documents of a run, and the way from one schema to another.
+/// All documents of a run. Resolves references from one schema to another.
 struct SchemaLibrary: Sendable {
     let sources: [SchemaSource]
     private let roots: [String: JSONValue]
@@ -117,7 +117,7 @@ struct SchemaLibrary: Sendable {
             }
     }
 
-    /// What a reference leads to.
+    /// Returns the schema that a reference leads to.
     func target(of reference: String, in source: String) -> Schema? {
         let parts = reference.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let (document, fragment) = (parts.first ?? "", parts.count > 1 ? parts.last ?? "" : "")
@@ -159,7 +159,7 @@ struct SchemaLibrary: Sendable {
         return Schema(json: json, place: root.place.appending(tokens))
     }
 
-    /// The schema, or what its references lead to; nil where they lead nowhere or in a circle.
+    /// Returns the schema, or the one that its references lead to; nil if they lead nowhere or in a circle.
     func resolved(_ schema: Schema) -> Schema? {
         var (schema, visited) = (schema, Set<SchemaPlace>())
         while let reference = schema.text("$ref") {

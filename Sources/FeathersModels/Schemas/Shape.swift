@@ -1,4 +1,4 @@
-/// What a schema says, in the few forms that Swift types are made of.
+/// The meaning of a schema, in one of the few forms from which Swift types are created.
 indirect enum Shape: Sendable {
     /// Only null.
     case null
@@ -6,7 +6,7 @@ indirect enum Shape: Sendable {
     case any(String)
     case scalar(Scalar)
     case enumeration([String])
-    /// Numbers that the document has names for.
+    /// Numbers that have names in the document.
     case numbers([NamedNumber])
     /// A list, with its elements' schema.
     case list(Schema?)
@@ -51,7 +51,7 @@ struct ObjectShape: Sendable {
     func schema(of property: String) -> Schema? { properties.first { $0.name == property }?.schema }
 }
 
-/// Several schemas of which one fits, in the order in which they are tried.
+/// Several schemas, one of which applies, in the order in which they are tried.
 struct UnionShape: Sendable {
     struct Alternative: Sendable {
         var schema: Schema
@@ -61,16 +61,16 @@ struct UnionShape: Sendable {
     }
 
     var alternatives: [Alternative]
-    /// The property that tells which one it is.
+    /// The property that identifies the alternative.
     var discriminator: String?
 }
 
-/// A shape and what goes with it.
+/// A shape, and what else a schema says.
 struct Reading: Sendable {
     var shape: Shape
     var isNullable = false
     /// Whether the schema leads to itself by references and alternatives alone.
     var isEndless = false
-    /// What the shape leaves out, for a comment.
+    /// A remark about what the shape leaves out, for a comment.
     var note: String?
 }

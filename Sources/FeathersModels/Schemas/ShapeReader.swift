@@ -1,6 +1,6 @@
 import FeathersJSON
 
-/// Reads schemas as shapes: follows references, joins `allOf`, and tells nullable from the rest.
+/// Reads schemas as shapes: follows references, joins `allOf`, and recognizes nullable schemas.
 struct ShapeReader {
     let library: SchemaLibrary
     private(set) var warnings: [SchemaWarning] = []
@@ -39,7 +39,7 @@ struct ShapeReader {
             let alternatives = schema.list(key)
             guard !alternatives.isEmpty else { continue }
             let base = schema.without(key)
-            // Alternatives that only say which properties must be there say nothing about types.
+            // Alternatives that only list required properties say nothing about types.
             if alternatives.allSatisfy({ !Self.isStructural($0) }), Self.isStructural(base) {
                 return read(base, depth: depth)
             }
@@ -52,7 +52,7 @@ struct ShapeReader {
         return readType(schema, depth)
     }
 
-    /// Follows references, one after the other: a chain of them may be of any length.
+    /// Follows references in a loop, because a chain of references may have any length.
     private mutating func readReference(_ schema: Schema, _ depth: Int) -> Reading {
         var (links, visited) = ([Schema](), Set<SchemaPlace>())
         var (target, found) = (schema, Reading?.none)
@@ -85,12 +85,12 @@ struct ShapeReader {
         schema.json["nullable"]?.bool == true || schema.json["x-nullable"]?.bool == true
     }
 
-    /// The shape behind a name.
+    /// Returns the shape that a name stands for.
     mutating func unnamed(_ shape: Shape) -> Shape {
         if case .named(let schema) = shape { read(schema).shape } else { shape }
     }
 
-    /// What a property of an alternative is, behind its name; any value if it is a union.
+    /// Returns the reading of an alternative's property, with its name resolved. A union is read as any value.
     mutating func peek(at schema: Schema) -> Reading {
         isPeeking = true
         defer { isPeeking = false }
@@ -112,7 +112,7 @@ struct ShapeReader {
             let required = parts.filter { !Self.isStructural($0) }.reduce(into: Set()) {
                 $0.formUnion(Self.object($1).required)
             }
-            // Nothing changes unless an object with known properties must have more of them.
+            // Nothing changes unless more properties of an object with known properties become required.
             guard !required.isEmpty, case .object(let object) = unnamed(reading.shape),
                 !required.isSubset(of: object.required)
             else {
@@ -147,9 +147,9 @@ struct ShapeReader {
         return Reading(shape: .object(whole), isNullable: isNullable)
     }
 
-    /// The parts of an `allOf`, with references followed and inner `allOf`s opened.
+    /// Collects the parts of an `allOf`. Follows references, and flattens inner `allOf`s.
     private mutating func flatten(_ schema: Schema, into parts: inout [Schema], _ visited: inout Set<SchemaPlace>) {
-        // Not by recursion: references may lead from one `allOf` to the next without limit.
+        // Not recursive, because references may lead from one `allOf` to the next without limit.
         var waiting = [(schema: schema, isOpened: false)]
         while let (next, isOpened) = waiting.popLast() {
             if isOpened {
@@ -168,7 +168,7 @@ struct ShapeReader {
         }
     }
 
-    /// One object with the properties of several.
+    /// Returns one object with the properties of several.
     private static func joined(_ objects: [ObjectShape]) -> ObjectShape {
         var (whole, places) = (ObjectShape(), [String: Int]())
         for object in objects {
@@ -189,7 +189,7 @@ struct ShapeReader {
         return whole
     }
 
-    /// One schema with the keywords of several; nil if they are of different types.
+    /// Returns one schema with the keywords of several; nil if they are of different types.
     private static func joined(_ schemas: [Schema]) -> Schema? {
         guard let first = schemas.first, Set(schemas.compactMap { $0.json["type"] }).count <= 1 else { return nil }
         var joined = JSONObject()
@@ -212,7 +212,7 @@ struct ShapeReader {
         return !keys.isEmpty || !schema.list("required").isEmpty && schema.json["properties"] != nil
     }
 
-    /// Whether a schema says something in an `allOf`, if only which properties are required.
+    /// Whether a schema contributes anything to an `allOf`, even if it only lists required properties.
     private static func isPart(_ schema: Schema) -> Bool { isStructural(schema) || !schema.list("required").isEmpty }
 
     private static func isObject(_ schema: Schema) -> Bool {

@@ -1,20 +1,20 @@
-/// The names of one scope, each of which stands for one thing.
+/// The names in a scope. No name is used twice.
 struct NameSpace {
     private var names: Set<String>
-    /// The last number that each name was given. The numbers before are taken, so many names that clash take no longer
-    /// than as many that don't.
+    /// The last number that was appended to each name. Lower numbers are taken, so many names that clash take no longer
+    /// than names that don't.
     private var numbers: [String: Int] = [:]
 
     init(_ names: Set<String> = []) { self.names = names }
 
     func contains(_ name: String) -> Bool { names.contains(name) }
 
-    /// Takes a name, if it is free.
+    /// Takes a name if it is free.
     @discardableResult
     mutating func insert(_ name: String) -> Bool { names.insert(name).inserted }
 
-    /// Takes the first of some names that is free, or else the last one with a number.
-    /// - Parameter isTaken: Says whether a name is taken elsewhere, now and from now on.
+    /// Takes the first candidate that is free, or otherwise the last candidate with a number.
+    /// - Parameter isTaken: Returns whether a name is taken elsewhere, now and in the future.
     mutating func take(_ candidates: [String], unless isTaken: (String) -> Bool = { _ in false }) -> String {
         let candidates = candidates.filter { !$0.isEmpty }
         if let free = candidates.first(where: { !names.contains($0) && !isTaken($0) }) {

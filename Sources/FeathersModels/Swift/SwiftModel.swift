@@ -1,4 +1,4 @@
-/// A type as generated code names it.
+/// A type in generated code.
 indirect enum SwiftType: Hashable {
     case scalar(Shape.Scalar)
     case json
@@ -7,7 +7,7 @@ indirect enum SwiftType: Hashable {
     case dictionary(SwiftType)
     case optional(SwiftType)
 
-    /// The type as it is written inside another one, whose own types need no prefix.
+    /// Returns the type as written inside another type, whose own nested types need no prefix.
     func text(in path: String = "") -> String {
         switch self {
         case .scalar(let scalar): return scalar.rawValue
@@ -21,7 +21,7 @@ indirect enum SwiftType: Hashable {
         }
     }
 
-    /// The names of generated types in this one.
+    /// The names of generated types in this type.
     var names: Set<String> {
         switch self {
         case .scalar, .json: []
@@ -30,7 +30,7 @@ indirect enum SwiftType: Hashable {
         }
     }
 
-    /// The generated type that a value of this type is stored with, directly or as an optional.
+    /// The generated type that a value of this type stores directly or in an optional.
     var stored: String? {
         switch self {
         case .named(let name): name
@@ -50,15 +50,15 @@ indirect enum SwiftType: Hashable {
 
 /// A property of a generated structure.
 struct SwiftProperty {
-    /// How a property may be without a value.
+    /// How a property may lack a value.
     enum Presence {
-        /// It always has one.
+        /// The property always has a value.
         case required
-        /// It may be left out, or null, and both are nil.
+        /// The property may be left out or null. Both are nil.
         case optional
-        /// It must be there, and may be null.
+        /// The property must be there, but may be null.
         case nullable
-        /// In a patch: left out, null, or a value.
+        /// In a patch: the property is left out, null, or a value.
         case patch
     }
 
@@ -67,20 +67,20 @@ struct SwiftProperty {
     var type: SwiftType
     var presence: Presence
     var comment: [String] = []
-    /// The case that it always is, as its first value.
+    /// The only case that the property can have, as its initial value.
     var constant: String?
-    /// Whether it is stored elsewhere, since its type contains its own.
+    /// Whether the property needs indirect storage, because its type contains the structure.
     var isIndirect = false
 }
 
 /// A generated structure, with the types that are declared inside it.
 struct SwiftStructure {
-    /// The name with those of the types it is declared in: `Message.Attachment`.
+    /// The name, with those of the enclosing types: `Message.Attachment`.
     var path: String
     var comment: [String] = []
     var properties: [SwiftProperty] = []
     var nested: [SwiftDeclaration] = []
-    /// What only a service's model has.
+    /// The properties that only a service's model has.
     var model: ModelFacts?
 
     struct ModelFacts {
@@ -105,7 +105,7 @@ struct SwiftEnumeration {
     var unknown: String
 }
 
-/// A generated enumeration of types, of which one fits.
+/// A generated enumeration with one case for each alternative type.
 struct SwiftUnion {
     struct Case {
         var name: String
@@ -149,7 +149,7 @@ indirect enum SwiftDeclaration {
     /// This type and those inside it.
     var all: [SwiftDeclaration] { [self] + nested.flatMap(\.all) }
 
-    /// The types of its own properties or cases, and of what a service takes.
+    /// The types of its own properties or cases, and of the data that the service takes.
     var types: [SwiftType] {
         switch self {
         case .structure(let structure):

@@ -1,4 +1,4 @@
-/// Names as Swift's API design guidelines have them, made of the names on a server.
+/// Names that follow Swift's API design guidelines, derived from the names on a server.
 enum SwiftNames {
     /// The name of a property or an enumeration's case: `createdAt` of `created_at`, `userID` of `userId`.
     static func property(_ name: String) -> String {
@@ -13,14 +13,14 @@ enum SwiftNames {
         return joined.isEmpty || begins(joined) ? joined : "Type" + joined
     }
 
-    /// A name that may stand where it is declared.
+    /// Returns a name as it can be declared, which takes backticks for a keyword.
     static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
     static func isIdentifier(_ name: String) -> Bool {
         name != "_" && begins(name) && name.unicodeScalars.allSatisfy(isPart)
     }
 
-    /// Whether a name may begin as it does. Digits and marks that combine with the letter before may only follow.
+    /// Whether a name begins with a valid character. Digits and combining marks are valid only after other characters.
     private static func begins(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first else { return false }
         return !(0x30...0x39).contains(first.value) && !(0x1DC0...0x1DFF).contains(first.value)
@@ -74,11 +74,11 @@ enum SwiftNames {
         return lower.prefix(1).uppercased() + lower.dropFirst()
     }
 
-    /// One of what a word names many of: `message` of `messages`.
+    /// Returns the singular of a word: `message` for `messages`.
     static func singular(_ name: String) -> String {
         let lower = name.lowercased()
         for (plural, singular) in irregular where lower.hasSuffix(plural) {
-            // Only whole words: `women` ends with `men`, `aliases` with none of them.
+            // Only whole words count: `women` ends with `men`, but is another word.
             let kept = name.dropLast(plural.count)
             guard kept.last?.isLetter != true || name.dropFirst(kept.count).first?.isUppercase == true else { continue }
             let isCapital = name.dropFirst(kept.count).first?.isUppercase == true
@@ -118,7 +118,7 @@ enum SwiftNames {
     /// Names of cases that have a meaning of their own, or that every generated enumeration has.
     static let takenCases: Set<String> = takenMembers.union(["rawValue", "unknown"])
 
-    /// Names of types that generated code means by their short names, or that would hide those of `Feathers`.
+    /// Names of types that generated code uses in their short form, or that would hide those of `Feathers`.
     static let takenTypes: Set<String> = [
         "Any", "Array", "Bool", "Character", "Codable", "CodingKey", "CodingKeys", "CreateData", "Data", "Date",
         "Decodable",

@@ -10,7 +10,7 @@ struct SwiftWriter {
 
     mutating func line(_ text: String = "") { lines.append(text.isEmpty ? "" : indentation + text) }
 
-    /// A line that ends with a brace, what is inside, and the closing brace.
+    /// Writes a line that ends with a brace, the lines inside, and the closing brace.
     mutating func block(_ head: String, _ body: (inout Self) -> Void) {
         line(head + " {")
         indentation += "    "
@@ -19,7 +19,7 @@ struct SwiftWriter {
         line("}")
     }
 
-    /// A documentation comment, wrapped.
+    /// Writes a documentation comment, wrapped.
     mutating func comment(_ paragraphs: [String]) {
         for paragraph in paragraphs {
             var current = "///"
@@ -40,10 +40,11 @@ struct SwiftWriter {
         }
     }
 
-    /// A string as a literal, which nothing in it can end.
+    /// Returns a string literal with everything escaped that could end it.
     static func literal(_ text: String) -> String { "\"" + escaped(text, quoting: ["\"", "\\"]) + "\"" }
 
-    /// Text on one line, with control characters and marks that change its direction as Swift writes them.
+    /// Returns text on one line, with Swift's escapes for control characters and marks that change the text's
+    /// direction.
     static func escaped(_ text: String, quoting quoted: Set<Unicode.Scalar> = []) -> String {
         var literal = ""
         for scalar in text.unicodeScalars {
@@ -74,7 +75,7 @@ struct SwiftWriter {
 
     private static func name(_ path: String) -> String { path.split(separator: ".").last.map(String.init) ?? path }
 
-    /// What a structure or a union conforms to. A type inside another one is isolated as that one.
+    /// Returns the conformances of a structure or a union. A nested type has the isolation of the enclosing type.
     private static func conformances(_ path: String) -> String {
         "Codable, Hashable, Sendable" + (path.contains(".") ? "" : ", ServiceValue")
     }
@@ -126,7 +127,7 @@ struct SwiftWriter {
         }
     }
 
-    /// Writes an enumeration of keys. Those that are the names themselves share their lines.
+    /// Writes an enumeration of keys. Keys that equal their names share lines.
     private mutating func writeKeys(_ head: String, _ keys: [(name: String, key: String)]) {
         guard !keys.isEmpty else { return line("\(head): CodingKey {}") }
         block("\(head): String, CodingKey") { writer in
@@ -170,7 +171,7 @@ struct SwiftWriter {
         }
         self.comment(comment)
         let wrapper = property.isIndirect ? "@Indirect " : property.presence == .nullable ? "@Nullable " : ""
-        // Only an optional without a wrapper is nil by itself.
+        // Only an optional without a wrapper is nil by default.
         let value = property.presence == .optional && !property.isIndirect ? "" : Self.firstValue(of: property)
         line(
             "\(wrapper)\(access)var \(SwiftNames.escaped(property.name)): \(Self.type(of: property, in: path))\(value)")

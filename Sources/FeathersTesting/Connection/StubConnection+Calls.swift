@@ -113,8 +113,8 @@ extension StubConnection {
         return arrival
     }
 
-    /// Records a call as arrived, unless its user has changed. Serial, as on a wire: a call that a log-out has not
-    /// stopped arrives before it.
+    /// Records a call as arrived, unless its user has changed. Calls arrive one at a time, as on a wire: a call that a
+    /// log-out did not stop arrives before the log-out.
     private func take(_ request: ServiceRequest, over link: Int) throws -> StubRegistry<ServiceRequest, JSONValue>.Taken
     {
         // Recursive, because a stub may drop the connection or emit events.

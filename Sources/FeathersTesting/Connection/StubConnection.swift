@@ -66,7 +66,7 @@ final class StubConnection: ConnectionClient {
                 line.end = end
                 if !isFirst { line.endCount += 1 }
             }
-            // A plugin may have a failed first attempt repeated once.
+            // A plugin can request that a failed first attempt be repeated once.
             let isWanted = end.isFinal && !(isFirst && isRepeated) ? await isWanted(after: end.reason) : false
             if isStopped { break }
             if !isWanted, isFirst || end.isFinal { return end }
@@ -144,7 +144,7 @@ final class StubConnection: ConnectionClient {
         line.update { $0.isReplaced = false }
         if link > 1, !recovered { line.current.sink?.receiveGap(.reconnected) }
         while true {
-            // Not while a call arrives over the previous connection.
+            // Waits while a call arrives over the previous connection.
             let (sink, missed) = arriving.withLock {
                 line.update { line in
                     defer { line.missed = [] }

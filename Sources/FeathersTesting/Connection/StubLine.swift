@@ -118,7 +118,7 @@ extension StubLine {
         (self.link, isAccepted, isStanding, isRetired, end) = (nil, false, false, false, StubLineEnd(reason))
     }
 
-    /// Sends nothing over the connection anymore, except calls that end it.
+    /// Retires the connection: from now on, it carries only calls that end it.
     /// - Returns: Whether there is a connection.
     mutating func retire() -> Bool {
         missed = []

@@ -23,7 +23,7 @@ struct HTTPLocation: Sendable {
 
     var identity: String { "\(origin ?? "")/\(path)\(query.map { "?\($0)" } ?? "")" }
 
-    /// How specifically it describes a request.
+    /// How specifically the location describes a request.
     var rank: Int { 2 + (origin == nil ? 0 : 2) + (query == nil ? 0 : 4) }
 
     func matches(_ url: URL) -> Bool {

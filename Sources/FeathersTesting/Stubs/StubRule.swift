@@ -2,7 +2,7 @@
 struct StubSelector<Request: Sendable>: Sendable {
     /// The identity of the selector: selectors with equal identities replace each other. Nil if the selector is unique.
     var identity: [String?]?
-    /// How specifically it describes a call. The matching selector with the highest rank is used.
+    /// How specifically the selector describes a call. The matching selector with the highest rank is used.
     var rank: Int
     var matches: @Sendable (Request) -> Bool
 

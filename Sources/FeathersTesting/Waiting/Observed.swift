@@ -1,13 +1,14 @@
 import Observation
 
-/// Suspends until a condition on observable properties holds, as a view does that shows them.
+/// Suspends until a condition on observable properties holds, observing them as a view does.
 ///
 /// ```swift
 /// async let _: Void = model.run()
 /// try await observed { model.messages.map(\.text) == ["one", "two"] }
 /// ```
 ///
-/// The condition is checked at once and after each change of a property that it has read. Give the test a time limit.
+/// The condition is checked immediately, and after each change of a property that it has read. Give the test a time
+/// limit.
 /// - Parameters:
 ///   - isolation: The actor of the properties; the caller's by default.
 ///   - condition: The condition. It must read at least one property of an `@Observable` class.
@@ -16,13 +17,13 @@ public func observed(isolation: isolated (any Actor)? = #isolation, _ condition:
     while true {
         try Task.checkCancellation()
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
-        // Called before the change. The task resumes on the actor, and so after it.
+        // `onChange` is called before the change. The task resumes on the actor, and therefore after the change.
         if withObservationTracking(condition, onChange: { continuation.finish() }) { return }
         for await _ in changes {}
     }
 }
 
-/// Collects the values that an expression of observable properties has, until they meet a condition.
+/// Collects the successive values of an expression of observable properties, until they meet a condition.
 ///
 /// Changes that follow each other without a suspension are one change, as for a view. A value that equals the one
 /// before it is left out.

@@ -19,7 +19,7 @@ final class ObservedState<State: Sendable>: Sendable {
 
     var current: State { contents.withLock { $0.state } }
 
-    /// Changes the state, and outside the lock resumes the tasks whose conditions it now meets.
+    /// Changes the state, then resumes the tasks whose conditions it now meets, outside the lock.
     @discardableResult
     func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let (result, satisfied) = contents.withLock { contents in
