@@ -2,7 +2,7 @@
 /// and zero has none.
 struct DecimalDigits {
     let isNegative: Bool
-    /// The digits in ASCII, in memory of the call to `read`.
+    /// The digits in ASCII, in memory that is valid during the call to `read`.
     let digits: UnsafeBufferPointer<UInt8>
     let point: Int
 

@@ -1,6 +1,6 @@
 /// A JSON number with more digits, or a larger exponent, than an `Int64` or a `Double` keeps, as its text.
 ///
-/// Two are equal if their numbers are: `12345678901234567890.5` and `123456789012345678905e-1` are.
+/// Two values are equal if their numbers are equal, such as `12345678901234567890.5` and `123456789012345678905e-1`.
 public struct JSONDecimal: Sendable {
     /// The number as the sender wrote it.
     public let text: String

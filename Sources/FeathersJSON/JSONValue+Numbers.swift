@@ -64,7 +64,7 @@ extension Double {
     /// integer.
     static let exactIntegers = 0x1p53
 
-    /// The integer that the number's digits write; nil if it has a fraction or does not fit.
+    /// The integer that is written for the number; nil if it has a fraction or does not fit.
     ///
     /// The `Double` nearest to 9223372036854776000 is 9223372036854775808, but the former is what was read and what is
     /// written.

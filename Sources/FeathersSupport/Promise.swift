@@ -3,7 +3,7 @@
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
-        /// Waits and their continuations. Those are of one type for every `Value`, so that the runtime need not look up
+        /// Waits and their continuations, which have one type for every `Value`, so that the runtime need not look up
         /// their metadata.
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastID = 0
@@ -19,7 +19,7 @@ package final class Promise<Value: Sendable>: Sendable {
     /// Whether the promise is settled, with a value or an error.
     package var isSettled: Bool { state.withLock { $0.result != nil } }
 
-    /// - Returns: whether this call settled the promise; false if it was already settled.
+    /// - Returns: Whether this call settled the promise; false if it was already settled.
     @discardableResult
     @usableFromInline
     package func resolve(_ value: Value) -> Bool { settle(.success(value)) }
@@ -28,7 +28,7 @@ package final class Promise<Value: Sendable>: Sendable {
     @usableFromInline
     package func fail(_ error: any Error) -> Bool { settle(.failure(error)) }
 
-    /// - Throws: the error that the promise failed with, `CancellationError` if the task is cancelled.
+    /// - Throws: The error that the promise failed with, `CancellationError` if the task is cancelled.
     @usableFromInline
     package func value() async throws -> Value {
         let id = state.withLock { state in

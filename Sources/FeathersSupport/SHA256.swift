@@ -31,7 +31,8 @@ package enum SHA256 {
         withUnsafeBytes(of: bitCount.bigEndian) { message.append(contentsOf: $0) }
 
         var hash = initialHash
-        // Unsafe buffers for speed: every read of a disk cache computes a digest, which took as long as the rest of it.
+        // Unsafe buffers for speed: every read of a disk cache computes a digest, which took as long as the rest of the
+        // read.
         message.withUnsafeBytes { message in
             hash.withUnsafeMutableBufferPointer { hash in
                 withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in

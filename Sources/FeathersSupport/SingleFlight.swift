@@ -17,11 +17,11 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     @usableFromInline let waiters = Locked<[Key: [Promise<Turn>]]>([:])
     @usableFromInline let onWaiting: @Sendable (Int) -> Void
 
-    /// - Parameter onWaiting: receives the number of callers that wait for a request, whenever it increases.
+    /// - Parameter onWaiting: Receives the number of callers that wait for a request, whenever it increases.
     package init(onWaiting: @escaping @Sendable (Int) -> Void = { _ in }) { self.onWaiting = onWaiting }
 
     /// Returns the value of a new request, or of the identical one in flight.
-    /// - Throws: the error of the request, and `CancellationError` if the calling task is cancelled.
+    /// - Throws: The error of the request, and `CancellationError` if the calling task is cancelled.
     @inlinable
     public func value(of key: Key, _ request: () async throws -> Value) async throws -> Value {
         if Leading.isOn { return try await request() }
@@ -51,7 +51,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    /// - Returns: nil for the first caller.
+    /// - Returns: Nil for the first caller.
     @inlinable
     static func join(_ line: inout [Promise<Turn>]?) -> (own: Promise<Turn>, count: Int)? {
         guard let count = line?.count else {

@@ -18,8 +18,8 @@ package final class Subscribers<Element: Sendable>: Sendable {
 
     /// Returns a stream of future elements for one reader, until it stops reading.
     /// - Parameters:
-    ///   - limit: the number of elements to buffer for a slow reader, at least 1. The oldest are dropped first.
-    ///   - first: the first element of the stream. The stream has no reader yet, so it may be passed with a lock held.
+    ///   - limit: The number of elements to buffer for a slow reader, at least 1. The oldest are dropped first.
+    ///   - first: The first element of the stream. The stream has no reader yet, so it may be passed with a lock held.
     package func stream(bufferingNewest limit: Int, first: Element? = nil) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Element.self, bufferingPolicy: .bufferingNewest(max(limit, 1)))

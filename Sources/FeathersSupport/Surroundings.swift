@@ -15,8 +15,8 @@ package struct Surroundings: Sendable {
 
     private static let replaced = Locked<Surroundings?>(nil)
 
-    /// Those of a simulation; nil in every other process. Set them only while no disk is in use, because jobs on two
-    /// threads would overlap.
+    /// The surroundings in a simulation; nil in every other process. Set them only while no disk is in use, because
+    /// jobs on two threads would overlap.
     package static var simulated: Surroundings? {
         get { replaced.withLock { $0 } }
         set { replaced.withLock { $0 = newValue } }

@@ -278,7 +278,7 @@ extension FeathersApp {
     }
 
     /// Removes a registered service after tearing it down.
-    /// - Returns: the service; nil if none was registered at the path, or if a transport was.
+    /// - Returns: The service; nil if none was registered at the path, or if a transport was.
     @discardableResult
     public func unuse(_ path: String) async throws -> (any Actor)? {
         let path = Self.stripSlashes(path)
@@ -308,7 +308,7 @@ extension FeathersApp {
     }
 
     package static func stripSlashes(_ path: String) -> String {
-        // Most paths have none, and one is looked at for every event of an event stream.
+        // Most paths have no slashes at their ends, and this runs for every event of an event stream.
         guard path.utf8.first == UInt8(ascii: "/") || path.utf8.last == UInt8(ascii: "/") else { return path }
         var path = Substring(path)
         while path.first == "/" { path.removeFirst() }

@@ -57,8 +57,8 @@ public struct AppHealth: Sendable, Hashable {
 extension FeathersApp {
     /// The health of the app, with the time at which it last changed.
     ///
-    /// Over a transport without a connection, such as REST, the last call decides: after one that does not reach the
-    /// server, the app is `unreachable` until another one does, but for at most 10 seconds. Otherwise, an app that gets
+    /// Over a transport without a connection, such as REST, the last call decides: if it did not reach the server, the
+    /// app is `unreachable` until another call does, but for at most 10 seconds. Without this limit, an app that gets
     /// no calls because it isn't ready would never be ready again.
     public var health: AppHealth {
         noteHealth()
@@ -73,7 +73,7 @@ extension FeathersApp {
         return healthMonitor.updates()
     }
 
-    /// - Parameter hasStood: whether the connection was open in the meantime, possibly too briefly to appear in its
+    /// - Parameter hasStood: Whether the connection was open in the meantime, possibly too briefly to appear in its
     ///   status.
     func noteHealth(hasStood: Bool = false) {
         healthMonitor.note { last in
@@ -108,7 +108,7 @@ extension FeathersApp {
 
 /// The health of an app and its subscribers.
 final class HealthMonitor: Sendable {
-    /// How long a call counts that did not reach the server.
+    /// How long a call that did not reach the server counts.
     static let memory = Duration.seconds(10)
 
     /// When the last call did not reach the server; nil if it did.
@@ -127,7 +127,7 @@ final class HealthMonitor: Sendable {
     var isUnreachable: Bool { missed.withLock { $0 }.map { clock.now - $0 < Self.memory } ?? false }
 
     /// Records whether a call reached the server.
-    /// - Returns: whether the health of the app may have changed.
+    /// - Returns: Whether the health of the app may have changed.
     func callEnded(reached: Bool) -> Bool {
         if reached, !hasMissed.load(ordering: .acquiring) { return false }
         missed.withLock { missed in
@@ -137,7 +137,7 @@ final class HealthMonitor: Sendable {
         return true
     }
 
-    /// - Parameter look: returns the state, given the previous one, and the connection.
+    /// - Parameter look: Returns the state, given the previous one, and the status of the connection.
     func note(_ look: (AppHealth.State) -> (AppHealth.State, ConnectionStatus?)) {
         turn.withLock {
             let last = value.current

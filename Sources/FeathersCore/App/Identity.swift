@@ -32,13 +32,14 @@ extension FeathersApp {
     /// fields.
     ///
     /// Call this method before the first call as the new user. `use(authentication:)` does so automatically.
-    /// - Parameter identity: the new user; nil if no user is signed in.
+    /// - Parameter identity: The new user; nil if no user is signed in.
     public func setIdentity(_ identity: Identity?) {
         changeIdentity(to: identity)
         identityChanged()
     }
 
-    /// Whether requests belong to the user who is signed in when they are made. With authentication, its gate decides.
+    /// Whether requests belong to the user who is signed in when they are made. With authentication, the sign-in gate
+    /// decides.
     var recordsSender: Bool { tokenForm == nil }
 
     /// Returns the user who is signed in, after the stored token has been read.
@@ -61,10 +62,9 @@ extension FeathersApp {
         identityStore.install(resolver)
     }
 
-    /// Starts a new sign-in. Requests made in the previous one that have not been sent never will be. Call this method
-    /// where the order of sign-ins is determined, even with a lock held, and call ``identityChanged()`` after releasing
-    /// the lock.
-    /// - Returns: the sender of future requests.
+    /// Starts a new sign-in. Unsent requests of the previous one are never sent. Call this method where the order of
+    /// sign-ins is determined, even with a lock held, and call ``identityChanged()`` after releasing the lock.
+    /// - Returns: The sender of future requests.
     @discardableResult
     package func changeIdentity(to identity: Identity?) -> RequestSender { identityStore.change(to: identity) }
 
@@ -93,7 +93,7 @@ extension FeathersApp {
 /// A sign-in. All requests made in it share the same object, so passing it on costs only a reference.
 package final class RequestSender: Sendable, Hashable {
     package let identity: Identity?
-    /// Whether the app has begun with this object, so that no one has signed in or out before.
+    /// Whether the app began with this object, so that no user has signed in or out before.
     package let isFirst: Bool
     private let isEnded = Atomic(false)
     private let departure = Promise<Void>()
@@ -120,8 +120,8 @@ package final class RequestSender: Sendable, Hashable {
 }
 
 extension ServiceRequest {
-    /// Records the user to whom the request belongs. A hook of the first call may sign in, so that before the first
-    /// sign-in, the user is recorded when the request is sent.
+    /// Records the user to whom the request belongs. A hook of the first call may sign in. So before the first sign-in,
+    /// the user is recorded only when the request is sent.
     mutating func recordSender(of app: FeathersApp?, whenSent: Bool = false) {
         guard sender == nil, let app else { return }
         let current = app.currentSender
@@ -136,7 +136,7 @@ final class IdentityStore: Sendable {
         /// Finds out who was signed in last; nil once that is known.
         var resolver: (@Sendable () async -> Identity?)?
         var hasChanged = false
-        /// The ended sign-ins whose end is still to be told.
+        /// The sign-ins that have ended, but whose end has not been announced yet.
         var ended: [RequestSender] = []
         /// Whether subscribers must still be notified of a sign-in or log-out. Reading the stored user does not count.
         var needsGap = false
@@ -207,7 +207,7 @@ final class IdentityStore: Sendable {
         for sender in ended { sender.notify() }
     }
 
-    /// - Returns: whether to deliver a gap for a change of user; true once for each change.
+    /// - Returns: Whether to deliver a gap for a change of user; true once for each change.
     func takeGap() -> Bool {
         state.withLock { state in
             defer { state.needsGap = false }

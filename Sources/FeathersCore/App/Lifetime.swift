@@ -6,7 +6,7 @@ extension FeathersApp {
     ///
     /// It has the signature of swift-service-lifecycle's `Service`. Concurrent calls of ``run()`` and
     /// ``withFeathersApp(_:_:)`` share one lifetime. It begins with the first and ends with the last.
-    /// - Throws: the errors of setup and teardown, and the reason if the connection was closed permanently.
+    /// - Throws: The errors of setup and teardown, and the reason if the connection was closed permanently.
     public func run() async throws {
         try await lifetime.hold(self) { connectionEnd in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -80,7 +80,7 @@ extension FeathersApp {
 ///
 /// Calls made before the connection is open wait for it. ``FeathersApp/connectionStatus`` shows its status. Concurrent
 /// bodies of one app share its lifetime and its connection, which end with the last of them.
-/// - Throws: the error of `body`, or otherwise the error of setup or teardown.
+/// - Throws: The error of `body`, or otherwise the error of setup or teardown.
 public func withFeathersApp<Result>(
     _ app: FeathersApp, _ body: (FeathersApp) async throws -> Result
 ) async throws -> Result {
@@ -122,7 +122,7 @@ final class AppLifetime: Sendable {
     var isRunning: Bool { state.withLock { $0.tasks != nil } }
 
     /// Runs `body` within the lifetime.
-    /// - Parameter body: receives a promise that is settled when the connection is closed permanently.
+    /// - Parameter body: Receives a promise that is settled when the connection is closed permanently.
     func hold<Result>(_ app: FeathersApp, _ body: (Promise<Void>) async throws -> Result) async throws -> Result {
         try app.refuseToken(for: "The lifetime of an app")
         app.gate.reopen()

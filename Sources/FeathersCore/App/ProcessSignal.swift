@@ -12,12 +12,12 @@ public enum ProcessSignal: Sendable, Hashable, CaseIterable {
     /// The signals the process receives from now on.
     ///
     /// While the stream exists, these signals no longer end the process. Afterward they do again.
-    /// - Parameter signals: the signals to listen for; by default, both.
+    /// - Parameter signals: The signals to listen for; by default, both.
     public static func received(_ signals: Set<ProcessSignal> = Set(allCases)) -> AsyncStream<ProcessSignal> {
         listen(to: signals, once: false)
     }
 
-    /// - Parameter once: whether the first signal ends the stream, so that the next one has its default action.
+    /// - Parameter once: Whether the first signal ends the stream, so that the next one has its default action.
     fileprivate static func listen(to signals: Set<ProcessSignal>, once: Bool) -> AsyncStream<ProcessSignal> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ProcessSignal.self, bufferingPolicy: .bufferingNewest(8))
@@ -35,7 +35,7 @@ public enum ProcessSignal: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Carries signals out of their handler, which may do next to nothing, to the streams.
+/// Passes signals on to the streams from their handler, which may do almost nothing.
 ///
 /// The handler writes the signal's number into a pipe. Dispatch's signal sources are no help on Linux: an ignored
 /// signal is lost there unless the main thread blocks it.
@@ -58,7 +58,8 @@ private final class SignalRelay: Sendable {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         Self.descriptor.store(descriptor, ordering: .releasing)
         pipe.fileHandleForReading.readabilityHandler = { [self] handle in
-            // Not `availableData`, which ends the process if a signal interrupts it. This is called again then.
+            // Not `availableData`, which ends the process if a signal interrupts it. After an interruption, this is
+            // called again.
             var numbers = [UInt8](repeating: 0, count: 64)
             let count = read(handle.fileDescriptor, &numbers, numbers.count)
             for number in numbers.prefix(max(count, 0)) {
@@ -94,7 +95,7 @@ private final class SignalRelay: Sendable {
         }
     }
 
-    /// Gives the signals that no stream listens for any more their default back, which ends the process.
+    /// Restores the default action, which ends the process, for the signals that no stream listens for anymore.
     func remove(_ id: Int) {
         listeners.withLock { listeners in
             guard let removed = listeners.all.removeValue(forKey: id) else { return }
@@ -115,9 +116,9 @@ extension FeathersApp {
     /// A second signal during the shutdown ends the process immediately, unless a stream of
     /// ``ProcessSignal/received(_:)`` listens for it.
     /// - Parameters:
-    ///   - signals: the signals that end the app.
-    ///   - limit: how long the calls in flight may take to finish.
-    /// - Throws: what ``run()`` throws.
+    ///   - signals: The signals that end the app.
+    ///   - limit: How long the calls in flight may take to finish.
+    /// - Throws: The errors of ``run()``.
     public func run(until signals: Set<ProcessSignal>, shutDownWithin limit: Duration = .seconds(20)) async throws {
         let received = ProcessSignal.listen(to: signals, once: true)
         try await withThrowingTaskGroup(of: Void.self) { group in

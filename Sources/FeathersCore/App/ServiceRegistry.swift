@@ -41,7 +41,7 @@ final class ServiceRegistry: Sendable {
     /// Held while an event is delivered to its subscribers, so that one user's events precede the gap that announces
     /// the next user.
     private let handing = Locked(())
-    /// Whether there are observers. Most apps have none, and then an event need not take the lock to find them.
+    /// Whether there are observers. Most apps have none, so their events need not take the lock to look for them.
     private let hasObservers = Atomic(false)
     /// Whether pushed events are for the present user. See ``FeathersApp/deliversPushedEvents(_:)``.
     let deliversPushes = Atomic(true)
@@ -124,15 +124,15 @@ extension ServiceRegistry {
     }
 
     /// Delivers an event to the readers at a path.
-    /// - Parameter path: Where observers hear of it. For a service that hears events of a template, that is the
-    ///   service's own path.
+    /// - Parameter path: The path under which observers receive the event. If a service receives the event of a
+    ///   template, this is the service's own path.
     private func deliver(_ event: ServiceEvent, to service: RegisteredService?, at path: String) {
         let hooks = (service?.eventHooks.all ?? []) + eventHooks.all
         guard !hooks.isEmpty else {
             observe { $0.receive(event.moved(to: path)) }
             return hand(service) { $0.emit(event) }
         }
-        // The user may change while the hooks run, which no lock must wait for.
+        // The user may change while the hooks run, because no lock is held for that long.
         let sender = app.app?.currentSender
         switch ShapedEvent(event, hooks) {
         case .event(let shaped):
@@ -141,14 +141,15 @@ extension ServiceRegistry {
         case .hidden: break
         case .failed(let error):
             app.app?.diagnostics.reportHidden(event, error)
-            // It has happened: what is cached is no longer right, and readers have missed something.
+            // Although it is hidden, the event has happened: cached data is outdated, and readers have missed
+            // something.
             observe { $0.receive(event.moved(to: path)) }
             let hidden = ServiceEvent(path: event.path, name: event.name, data: .null)
             hand(service, for: sender) { $0.emit(EventGap(reason: .undecodable(hidden, error))) }
         }
     }
 
-    /// Delivers what the server has sent to the user who was signed in then.
+    /// Delivers a server's event, unless the user for whom the server sent it has left.
     private func hand(
         _ service: RegisteredService?, for sender: RequestSender? = nil, _ emit: (EventHub<ServiceEvent>) -> Void
     ) {

@@ -11,8 +11,8 @@ extension FeathersApp {
     }
 
     /// Sets up the registered services in the order of their registration. Does nothing if the app is already set up.
-    /// ``run()`` and ``withFeathersApp(_:_:)`` do it.
-    /// - Throws: any error of a service's setup or of a hook. In that case, the app is not set up.
+    /// ``run()`` and ``withFeathersApp(_:_:)`` call this method.
+    /// - Throws: Any error of a service's setup or of a hook. In that case, the app is not set up.
     package func setUp() async throws {
         let hooks: [LifecycleHook]? = withState {
             guard $0.phase == .idle else { return nil }
@@ -31,7 +31,7 @@ extension FeathersApp {
     }
 
     /// Tears down the registered services in the order of their registration. Does nothing if the app is not set up.
-    /// - Throws: any error of a service's teardown or of a hook. The app then counts as torn down, and later services
+    /// - Throws: Any error of a service's teardown or of a hook. The app then counts as torn down, and later services
     ///   are not torn down.
     package func tearDown() async throws {
         let hooks: [LifecycleHook]? = withState {

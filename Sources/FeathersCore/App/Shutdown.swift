@@ -9,9 +9,9 @@ extension FeathersApp {
     /// hooks or from a local service, count as part of it. Calls that exceed the time limit are ended in the transport:
     /// HTTP requests and calls over connections, including those of endpoints and registered transports. The code of a
     /// local service cannot be ended from outside. Running or connecting the app again allows new calls.
-    /// - Parameter limit: the time limit for calls in flight. If several shutdowns overlap, the first one's limit
+    /// - Parameter limit: The time limit for calls in flight. If several shutdowns overlap, the first one's limit
     ///   applies.
-    /// - Returns: the number of calls that did not finish in time.
+    /// - Returns: The number of calls that did not finish in time.
     @discardableResult
     public func shutDown(within limit: Duration) async -> Int {
         await shutDown(within: limit, clock: ContinuousClock())
@@ -47,7 +47,8 @@ extension FeathersApp {
         return try await body()
     }
 
-    /// Lets a transport be told to end its calls at the end of the shutdown, for as long as the returned object exists.
+    /// Registers a transport that must end its calls at the end of the shutdown, for as long as the returned object
+    /// exists.
     package func hold(_ transport: any Transport) -> TransportHold { TransportHold(transport, at: gate) }
 
     /// Returns when the app begins to shut down.
@@ -118,7 +119,7 @@ final class CallGate: Sendable {
     var isFinished: Bool { count.load(ordering: .acquiring) & Self.finished != 0 }
 
     /// Admits a call, which must then ``leave()``.
-    /// - Returns: false if new calls are rejected; ``leave()`` must not be called then.
+    /// - Returns: False if new calls are rejected; ``leave()`` must not be called then.
     func enter() -> Bool {
         guard count.add(1, ordering: .acquiringAndReleasing).oldValue & Self.closed != 0 else { return true }
         if Self.entered === self { return true }

@@ -68,8 +68,8 @@ extension FeathersApp {
         return try await withToken(prepared.token) { try await body() }
     }
 
-    /// - Throws: ``FeathersError/Code/badRequest`` if `params`, or a scope, have a token, or `params` the header field
-    ///   of tokens.
+    /// - Throws: ``FeathersError/Code/badRequest`` if `params` or a scope has a token, or if `params` has the header
+    ///   field of tokens.
     package func refuseToken(in params: Params = Params(), for what: String) throws(FeathersError) {
         let hasOwnField = tokenForm.map { params.names($0.field) } ?? false
         guard hasOwnField || params.token != nil || TokenScope.current?.token(for: self) != nil else { return }
@@ -77,7 +77,7 @@ extension FeathersApp {
             "\(what) cannot have a token of its own: it belongs to the app's user. Use an app for each user instead")
     }
 
-    /// The header field of tokens, as its name is sent.
+    /// The name of the header field for tokens, as it is sent.
     var tokenField: String { tokenForm?.field ?? "Authorization" }
 
     /// How the app's authentication sends tokens; nil without authentication.
@@ -112,7 +112,7 @@ package final class CallToken: ParamsKey, SecretHiding, Sendable {
 
     init(_ value: String, owner: WeakApp?) { (self.value, self.owner) = (value, owner) }
 
-    /// What distinguishes the token's user. The token's claims may be forged, so the whole token counts.
+    /// Distinguishes the token's user. A token's claims may be forged, so this is a digest of the whole token.
     package var digest: String { SHA256.hex(value.utf8) }
 
     /// The longest token accepted, in bytes.
@@ -127,7 +127,7 @@ package final class CallToken: ParamsKey, SecretHiding, Sendable {
     }
 }
 
-/// The token that a task's calls are made with, of one app.
+/// The token of one app with which a task's calls are made.
 package struct TokenScope: Sendable {
     @TaskLocal package static var current: TokenScope?
 
@@ -148,7 +148,7 @@ package struct TokenScope: Sendable {
 }
 
 extension RequestSender {
-    /// The sender of every call with a token of its own. It is never signed in to the app, so it does not leave either.
+    /// The sender of every call with a token of its own. It is never signed in to the app, so it never signs out.
     package static let ofCall = RequestSender(nil)
 }
 
@@ -170,8 +170,8 @@ extension ServiceRequest {
         (token, params[CallToken.self], sender) = (owned, owned, RequestSender.ofCall)
     }
 
-    /// Whether the call is made for another user than the app's own: with a token, or with credentials of its own in
-    /// the header field of the app's authentication.
+    /// Whether the call is made for a user other than the app's own: with a token, or with its own credentials in the
+    /// header field of the app's authentication.
     package func isForAnotherUser(in app: FeathersApp?) -> Bool {
         if token != nil { return true }
         guard !params.headers.isEmpty, let field = app?.tokenForm?.field else { return false }

@@ -75,7 +75,7 @@ extension Page where Model == JSONValue {
         self.init(data: records, total: total, limit: limit, skip: skip, extra: page)
     }
 
-    /// What a value is, without its content: it may be secret.
+    /// Returns the kind of a value. Its content may be secret.
     private static func kind(of json: JSONValue) -> String {
         switch json {
         case .null: return "null"

@@ -34,7 +34,7 @@ extension ServiceID {
 
     /// Creates an id from an integer.
     public init(_ value: some BinaryInteger) {
-        // A number always makes an id.
+        // A number is always a valid id.
         self = ServiceID(JSONValue(integer: value)) ?? .string(String(value))
     }
 
@@ -123,7 +123,7 @@ extension ServiceIDConvertible where Self: BinaryInteger {
     public var serviceID: ServiceID { ServiceID(self) }
 }
 
-// The common ones, which need no comparison with the limits of `Int64`.
+// The common integer types, which need no comparison with the limits of `Int64`.
 extension Int: ServiceIDConvertible { public var serviceID: ServiceID { .integer(Int64(self)) } }
 extension Int32: ServiceIDConvertible { public var serviceID: ServiceID { .integer(Int64(self)) } }
 extension Int64: ServiceIDConvertible { public var serviceID: ServiceID { .integer(self) } }

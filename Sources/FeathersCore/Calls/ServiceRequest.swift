@@ -135,7 +135,8 @@ extension Params {
         set { self[ReadsFromServer.self] = newValue ? true : nil }
     }
 
-    /// What a cache must know about an endpoint's call whose response it may store; nil for every other call.
+    /// The information that a cache needs about an endpoint's call whose response it may store; nil for every other
+    /// call.
     package var endpointRead: EndpointRead? {
         get { self[EndpointRead.self] }
         set { self[EndpointRead.self] = newValue }
@@ -161,8 +162,8 @@ package struct HeldResponse: ParamsKey, Sendable {
     }
 }
 
-/// What the response to an endpoint's call depends on, besides what every call contains. Set for `GET` requests whose
-/// response is JSON or text.
+/// Everything that the response to an endpoint's call depends on, besides what every call contains. Set for `GET`
+/// requests whose response is JSON or text.
 package struct EndpointRead: ParamsKey, Sendable {
     package typealias Value = EndpointRead
 

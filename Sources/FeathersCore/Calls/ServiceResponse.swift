@@ -42,7 +42,7 @@ public struct ServiceResponse: Sendable {
         body = .deferred(result)
     }
 
-    /// The result as its transport keeps it; nil if it is JSON, also because a hook has set it.
+    /// The result in the format of its transport; nil if it is JSON, for example because a hook has set it.
     package var deferredResult: (any DeferredResult)? { if case .deferred(let result) = body { result } else { nil } }
 
     /// The result.
@@ -65,8 +65,8 @@ public struct ServiceResponse: Sendable {
 
     /// Decodes the result.
     /// - Parameters:
-    ///   - type: the type of the model.
-    ///   - coding: the codec between JSON and models.
+    ///   - type: The type of the model.
+    ///   - coding: The codec between JSON and models.
     /// - Throws: `DecodingError`, and any error of the model's own `init(from:)`.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self, coding: any JSONCodec = CodingOptions())
         throws -> Model
@@ -143,9 +143,9 @@ extension ServiceResponse {
     }
 }
 
-/// A result in a format of its transport, for a caller that decodes models from that.
+/// A result in a format of its transport, from which a caller can decode models directly.
 ///
-/// A class, so that a response is no larger for it.
+/// It is a class, so that it does not make every response larger.
 package protocol DeferredResult: AnyObject, Sendable {
     /// The result as JSON, created on first access.
     var json: JSONValue { get }
@@ -172,8 +172,8 @@ package enum WentBesideConnection: ResponseKey {
     package typealias Value = Bool
 }
 
-/// What a read had become when its method ran, and what the method returned. Set for ``Params/readsFromServer`` if hooks
-/// ran, so that the caller can tell what they have changed.
+/// The query of a read when its method ran, and the method's result. Set for ``Params/readsFromServer`` if hooks ran,
+/// so that the caller can find out what they have changed.
 package struct AtMethod: ResponseKey, Sendable {
     package typealias Value = AtMethod
 

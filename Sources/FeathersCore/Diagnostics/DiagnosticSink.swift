@@ -74,7 +74,7 @@ extension DiagnosticEvent {
     extension DiagnosticSink where Self == ClosureDiagnosticSink {
         /// Returns a sink for the system log, with a category for each domain. Everything is logged as public, because
         /// secrets are already redacted.
-        /// - Parameter subsystem: the subsystem of the log, by convention the app's bundle identifier.
+        /// - Parameter subsystem: The subsystem of the log, by convention the app's bundle identifier.
         public static func osLog(subsystem: String) -> ClosureDiagnosticSink {
             ClosureDiagnosticSink { event in
                 let logger = Logger(subsystem: subsystem, category: event.domain.rawValue)

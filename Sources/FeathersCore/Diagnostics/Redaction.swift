@@ -15,7 +15,7 @@ public struct Redaction: Sendable, Hashable {
 
     /// Creates a redaction with your own words. Case, hyphens and underscores in names are ignored: `newPassword`,
     /// `X-API-Key`.
-    /// - Parameter words: the words in lowercase, without hyphens and underscores.
+    /// - Parameter words: The words in lowercase, without hyphens and underscores.
     public init(words: Set<String> = Redaction.sensitiveWords) {
         // Sorted, so that redactions with the same words are equal.
         self.words = words.sorted().map { Array($0.utf8) }

@@ -167,9 +167,9 @@ extension FeathersError {
     /// with none of these, such as a plain JavaScript `Error` over Socket.IO, becomes a ``Code/generalError`` named
     /// `Error`. Other properties go into ``data`` if the error has no data of its own.
     /// - Parameters:
-    ///   - json: the error from the wire. A string becomes the ``message``. Any other value that isn't an object goes
+    ///   - json: The error from the wire. A string becomes the ``message``. Any other value that isn't an object goes
     ///     into ``data``.
-    ///   - status: the HTTP status of the response, for errors without a code.
+    ///   - status: The HTTP status of the response, for errors without a code.
     public init(wire json: JSONValue, status: Int? = nil) {
         guard case .object(let object) = json else {
             let message = json.string ?? ""
@@ -215,7 +215,7 @@ extension FeathersError {
 
     /// Returns the error for a response that cannot be decoded. The message contains the path and the kind of value,
     /// never the value.
-    /// - Parameter what: the subject of the message, such as `The result of 'get' on service 'messages'`.
+    /// - Parameter what: The subject of the message, such as `The result of 'get' on service 'messages'`.
     package static func undecodable(_ what: String, as model: Any.Type, _ error: any Error) -> FeathersError {
         if let record = error as? UndecodableRecord {
             if let failure = record.error as? FeathersError { return failure }
@@ -229,8 +229,8 @@ extension FeathersError {
     /// Returns the error for call data that JSON cannot express. The message contains the path and the type, never the
     /// value.
     /// - Parameters:
-    ///   - path: the path of the service.
-    ///   - error: the error that the encoder threw.
+    ///   - path: The path of the service.
+    ///   - error: The error that the encoder threw.
     package static func unencodable(_ path: String, _ error: EncodingError) -> FeathersError {
         guard case .invalidValue(let value, let context) = error else {
             return FeathersError(

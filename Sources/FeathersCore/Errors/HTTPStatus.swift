@@ -24,12 +24,12 @@ extension FeathersError {
     }
     /// Whether the call reached the server; nil if the error does not say so.
     ///
-    /// A response of a proxy that misses its server counts as not reached. A server that responds with a Feathers error
-    /// works, although one of its services may not.
+    /// A response from a proxy that cannot reach its server counts as not reached. A server that responds with a
+    /// Feathers error counts as reached, even if one of its services fails.
     package var reachedServer: Bool? {
         guard saysServerIsUnwell else { return execution == .answered ? true : nil }
         if execution == .answered, response == nil { return true }
-        // A call that was sent in vain may just be slow.
+        // A call that was sent and timed out may just be slow.
         return code == .timeout && execution != .neverSent ? nil : false
     }
 }

@@ -30,7 +30,7 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
     /// The total number of dropped events.
     private(set) var droppedCount = 0
 
-    /// - Parameter limit: the maximum number of items, at least 1. The byte limit is 16 KiB per item, but at least
+    /// - Parameter limit: The maximum number of items, at least 1. The byte limit is 16 KiB per item, but at least
     ///   ``TextLimit/standard``.
     init(limit: Int) {
         self.limit = max(limit, 1)

@@ -14,8 +14,8 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
 
     /// Registers a subscriber synchronously, so that it receives every event after this call.
     /// - Parameters:
-    ///   - names: the events to deliver; nil for all of them.
-    ///   - limit: the number of events to buffer for a slow reader before the oldest are dropped; see ``EventBuffer``
+    ///   - names: The events to deliver; nil for all of them.
+    ///   - limit: The number of events to buffer for a slow reader before the oldest are dropped; see ``EventBuffer``
     ///     for the byte limit.
     package func subscribe(to names: [Event.Name]?, bufferingNewest limit: Int) -> EventReading<Event> {
         let subscription = EventSubscription<Event>(names: names, bufferingNewest: limit)
@@ -75,7 +75,7 @@ struct EventSubscriptions<Event: BufferedEvent>: Sendable {
     /// The current subscribers, in order.
     var all: some Sequence<EventSubscription<Event>> { places.lazy.compactMap(\.subscription) }
 
-    /// - Returns: the number that identifies the subscriber.
+    /// - Returns: The number that identifies the subscriber.
     mutating func add(_ subscription: EventSubscription<Event>) -> Int {
         lastNumber += 1
         places.append(Place(number: lastNumber, subscription: subscription))

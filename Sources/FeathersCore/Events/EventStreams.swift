@@ -38,8 +38,8 @@ extension ServiceChange: Equatable where Record: Equatable {}
 extension ServiceChange: Hashable where Record: Hashable {}
 
 extension EventReading {
-    /// Returns the elements that `transform` makes of the events and gaps, in the reader's task. The stream holds the
-    /// subscription, so dropping the stream ends the subscription.
+    /// Returns the elements that `transform` creates from the events and gaps, in the reader's task. The stream holds
+    /// the subscription, so dropping the stream ends the subscription.
     @inline(__always)
     private func stream<Element: Sendable>(_ transform: @escaping @Sendable (EventDelivery<Event>) -> Element?)
         -> AsyncStream<Element>
@@ -66,8 +66,8 @@ extension EventReading {
 extension EventReading where Event == ServiceEvent {
     /// Returns the events and gaps as a stream.
     /// - Parameters:
-    ///   - diagnostics: the diagnostics that report events that cannot be decoded.
-    ///   - decode: creates the stream's element from an event, in the reader's task.
+    ///   - diagnostics: The diagnostics that report events that cannot be decoded.
+    ///   - decode: Creates the stream's element from an event, in the reader's task.
     func deliveries<Element: Sendable>(
         _ diagnostics: @escaping @Sendable () -> Diagnostics,
         _ decode: @escaping @Sendable (ServiceEvent) throws -> Element

@@ -18,7 +18,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         var onDelivery: (@Sendable () -> Void)?
 
         /// Adds an item to the buffer, unless a reader waits, which has already read everything in the buffer.
-        /// - Returns: the waiting reader to resume with the item; nil if there is none.
+        /// - Returns: The waiting reader to resume with the item; nil if there is none.
         mutating func add(_ item: Item) -> Waiter? {
             if !waiters.isEmpty { return waiters.removeFirst() }
             buffer.append(item)
@@ -52,13 +52,13 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
         state.withLock { $0.onDelivery = action }
     }
 
-    /// - Returns: the number of events dropped from this buffer.
+    /// - Returns: The number of events dropped from this buffer.
     func deliver(_ event: Event) -> Int {
         guard names?.contains(event.name) ?? true else { return 0 }
         return deliver(.event(event))
     }
 
-    /// - Returns: the number of events dropped to make room for the marker.
+    /// - Returns: The number of events dropped to make room for the marker.
     func deliver(_ gap: EventGap) -> Int { deliver(.gap(gap)) }
 
     private func deliver(_ item: Item) -> Int {
@@ -94,7 +94,7 @@ final class EventSubscription<Event: BufferedEvent>: Sendable {
     }
 
     /// Ends the subscription. Waiting readers receive nil.
-    /// - Parameter isUnread: whether no reader is left, so that the buffer can be released before the hub forgets the
+    /// - Parameter isUnread: Whether no reader is left, so that the buffer can be released before the hub forgets the
     ///   subscription.
     func end(isUnread: Bool = false) {
         let (waiters, onEnd) = state.withLock { state in
@@ -134,7 +134,7 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
     /// Returns the next event or gap; nil after ``end()``. Call ``nextWaiting()`` first.
     func next() async -> EventDelivery<Event>? { await subscription.next() }
 
-    /// Ends the subscription, whose reader's task was cancelled.
-    /// - Parameter isUnread: whether what was not read can be released.
+    /// Ends the subscription after its reader's task was cancelled.
+    /// - Parameter isUnread: Whether the unread events can be released.
     func end(isUnread: Bool = false) { subscription.end(isUnread: isUnread) }
 }

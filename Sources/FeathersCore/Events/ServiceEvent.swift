@@ -40,8 +40,8 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
 public struct ServiceEvent: Sendable {
     /// The path of the service on the server.
     ///
-    /// If that has placeholders, such as `teams/:team/members`, its events also reach the services of paths that it
-    /// matches, such as `teams/red/members`, because they do not say for which values they are.
+    /// If the path has placeholders, such as `teams/:team/members`, its events also reach the services at matching
+    /// paths, such as `teams/red/members`, because the events do not contain the placeholders' values.
     public let path: String
 
     /// The name of the event.

@@ -148,8 +148,9 @@ final class CallPlan: Sendable {
         }
     }
 
-    /// Returns the endpoint of the call's method: that which a hook has set, or a custom one that shares this plan.
-    /// - Throws: ``FeathersError/Code/badRequest`` if a hook has not set what its method needs.
+    /// Returns the endpoint of the call's method, which a hook may have changed, or which may be a custom method that
+    /// shares this plan.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the id or data that the method needs is missing.
     private func endpoint(of context: HookContext) async throws -> any Responder {
         let (request, service) = (context.request, context.service.registered)
         switch request.method {
@@ -168,7 +169,7 @@ final class CallPlan: Sendable {
     }
 
     /// Runs the error hooks that cover a step, from the innermost to the outermost, until one of them sets a result.
-    /// - Returns: the step at which to continue.
+    /// - Returns: The step at which to continue.
     private func recover(from failure: any Error, at index: Int, above start: Int, _ context: inout HookContext)
         async throws -> Int
     {

@@ -19,8 +19,8 @@ extension Hooks {
     /// services stops the calls of those. Register ``retrying(attempts:pause:longestPause:refusedWrites:)`` first, so
     /// that each attempt counts.
     /// - Parameters:
-    ///   - failures: the number of consecutive failures that open the circuit, at least 1.
-    ///   - pause: how long no calls are made.
+    ///   - failures: The number of consecutive failures that open the circuit, at least 1.
+    ///   - pause: How long no calls are made.
     public static func circuitBreaker(failures: Int = 5, pause: Duration = .seconds(10)) -> Hooks {
         circuitBreaker(failures: failures, pause: pause, clock: ContinuousClock())
     }
@@ -100,7 +100,7 @@ struct Circuit: Sendable {
 
 /// A circuit and the calls that pass it.
 private final class CircuitBreaker: Sendable {
-    /// The breakers that this task's call has passed. What it calls in turn is part of it: the probe of a service in
+    /// The breakers that this task's call has passed. Calls that it makes are part of it: the probe of a service in
     /// this process must be able to call its server.
     @TaskLocal static var passed: Set<ObjectIdentifier> = []
 
@@ -111,7 +111,7 @@ private final class CircuitBreaker: Sendable {
 
     func run(_ context: inout HookContext, _ next: NextHook) async throws {
         let passed = Self.passed
-        // The calls that wait for a sign-in are counted, so the sign-in itself is not, and a probe may need it.
+        // Calls that wait for a sign-in are counted, so the sign-in itself is not. A probe may also need it.
         guard !context.params.concernsConnection, !passed.contains(ObjectIdentifier(self)) else {
             return try await next(&context)
         }

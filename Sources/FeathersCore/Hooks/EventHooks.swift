@@ -11,10 +11,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// It does to an event what the hooks of `find` do to the query and its result: what it returns is the record as
-/// `find` returns it, with the name `removed` if `find` does not return it any more, and nil if it never has. Live
-/// queries rely on that, and apply the events without a fetch. It runs while the server's next event waits, so it must
-/// not block.
+/// It must treat an event as the hooks of `find` treat the query and its result. It returns the event with the record
+/// as `find` returns it, with the name `removed` if `find` no longer returns the record, or nil if `find` never
+/// returned it. Live queries rely on this to apply events without a fetch. The function runs while the server's next
+/// event waits, so it must not block.
 ///
 /// If it throws, the event is hidden with a warning in the app's diagnostics. Live queries then fetch their results,
 /// and `deliveries` have a gap. The path of an event cannot be changed.
@@ -23,7 +23,7 @@ public typealias EventHook = @Sendable (ServiceEvent) throws -> ServiceEvent?
 /// The event hooks of an app or a service.
 final class EventHookList: Sendable {
     private let hooks = Locked<[EventHook]>([])
-    /// Most apps have none, and then an event need not take the lock to find them.
+    /// Most apps have none, so their events need not take the lock to look for them.
     private let isUsed = Atomic(false)
 
     var all: [EventHook] { isUsed.load(ordering: .acquiring) ? hooks.withLock { $0 } : [] }
@@ -35,7 +35,7 @@ final class EventHookList: Sendable {
     }
 }
 
-/// What event hooks have made of an event.
+/// The outcome of an event's hooks.
 enum ShapedEvent: Sendable {
     case event(ServiceEvent)
     case hidden
@@ -59,10 +59,10 @@ enum ShapedEvent: Sendable {
 }
 
 extension Service {
-    /// Whether hooks shape the events of this service, so that these say what `find` would return.
+    /// Whether event hooks shape the events of this service, so that they show what `find` would return.
     ///
-    /// Only a server's events pass them. Those of services in this process, and of the app's own calls over a transport
-    /// without events, are what the hooks of those calls have made of them.
+    /// Only a server's events pass through them. Events of services in this process, and of the app's own calls over a
+    /// transport without events, already have the form that the hooks of those calls gave them.
     package var hasEventHooks: Bool {
         guard app.realTimeTransport != nil, !app.isRegistered(path) else { return false }
         return !registered.eventHooks.all.isEmpty || !app.registry.eventHooks.all.isEmpty

@@ -15,7 +15,7 @@ public struct NextHook: Sendable {
     let index: Int
 
     /// Runs everything inside the around hook.
-    /// - Throws: any error of an inner hook or the method; ``FeathersError/Code/generalError`` if `next` already
+    /// - Throws: Any error of an inner hook or the method; ``FeathersError/Code/generalError`` if `next` already
     ///   succeeded.
     public func callAsFunction(_ context: inout HookContext) async throws {
         guard context.finishedNext != index else { throw FeathersError(.generalError, "next() called multiple times") }
@@ -99,8 +99,8 @@ extension HookContext {
     /// The called method.
     ///
     /// Setting it before the method runs calls another method of the service instead, which emits its own event. The
-    /// hooks stay those of the original method. Set ``id`` and ``data`` as the other method needs them: a call never
-    /// affects every record because a hook has left out the id.
+    /// hooks stay those of the original method. Set ``id`` and ``data`` as the other method needs them. If the id is
+    /// missing, the call fails instead of affecting every record.
     public var method: ServiceMethod {
         get { request.method }
         set {

@@ -27,9 +27,9 @@ public struct Hooks: Sendable {
     ///   - before: Hooks before the method.
     ///   - after: Hooks after the method.
     ///   - error: Hooks after a failure.
-    ///   - events: Hooks of the events that the server sends, before anything in the app sees these. As after hooks do,
-    ///     the service's run before the app's. They must do to an event what the other hooks do to a result of `find`;
-    ///     then live queries apply events without a fetch. See ``EventHook``.
+    ///   - events: Hooks for the events that the server sends. They run before anything in the app sees an event, those
+    ///     of the service before those of the app, as with after hooks. They must treat an event as the other hooks
+    ///     treat a result of `find`, so that live queries can apply events without a fetch. See ``EventHook``.
     public init(
         around: HookMap<AroundHook> = [:], before: HookMap<Hook> = [:], after: HookMap<Hook> = [:],
         error: HookMap<Hook> = [:], events: [EventHook] = []

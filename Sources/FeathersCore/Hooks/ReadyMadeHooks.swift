@@ -12,8 +12,8 @@ extension Hooks {
     /// ```
     /// If a call creates several records, each of them is checked.
     /// - Parameters:
-    ///   - scopes: the methods whose data to check.
-    ///   - check: throws an error if a record is invalid.
+    ///   - scopes: The methods whose data to check.
+    ///   - check: Throws an error if a record is invalid.
     public static func validating(
         _ scopes: HookScope..., check: @escaping @Sendable (_ data: JSONValue) async throws -> Void
     ) -> Hooks {
@@ -30,9 +30,9 @@ extension Hooks {
     /// Returns hooks that set a property of the data before a call runs. If a call creates several records, each of
     /// them gets a value.
     /// - Parameters:
-    ///   - property: the name of the property.
-    ///   - scopes: the methods whose data to change.
-    ///   - value: returns the value, once for each record.
+    ///   - property: The name of the property.
+    ///   - scopes: The methods whose data to change.
+    ///   - value: Returns the value, once for each record.
     public static func setting(
         _ property: String, on scopes: HookScope...,
         to value: @escaping @Sendable (HookContext) async throws -> JSONValue
@@ -64,10 +64,10 @@ extension Hooks {
     /// ``DiagnosticLevel/warning``, and other failures ``DiagnosticLevel/error``. A retry is a
     /// ``DiagnosticLevel/notice``, the start of a call a ``DiagnosticLevel/trace``.
     /// - Parameters:
-    ///   - levels: the levels that the sink receives. Other events cost next to nothing.
-    ///   - redaction: the values that are removed from reports.
-    ///   - verbosity: whether reports include payloads and header fields.
-    ///   - sink: the receiver of the events.
+    ///   - levels: The levels that the sink receives. Other events cost next to nothing.
+    ///   - redaction: The values that are removed from reports.
+    ///   - verbosity: Whether reports include payloads and header fields.
+    ///   - sink: The receiver of the events.
     public static func logging(
         levels: DiagnosticLevels = DiagnosticLevels(.info), redaction: Redaction = Redaction(),
         verbosity: DiagnosticVerbosity = .brief,
@@ -89,8 +89,8 @@ extension Hooks {
     /// The deadline covers the hooks of its level, everything inside them, and the method. The call is cancelled and
     /// awaited, so a call that ignores cancellation still delays the error.
     /// - Parameters:
-    ///   - duration: the maximum duration of a call.
-    ///   - scope: the methods that have the deadline.
+    ///   - duration: The maximum duration of a call.
+    ///   - scope: The methods that have the deadline.
     public static func timeout(_ duration: Duration, for scope: HookScope = .all) -> Hooks {
         timeout(duration, for: scope, clock: ContinuousClock())
     }

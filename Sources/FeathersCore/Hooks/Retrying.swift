@@ -10,10 +10,10 @@ extension Hooks {
     /// step. A call with `params.timeout` has that time for all attempts. If a delay would exceed that time, or the
     /// server requests more than `longestPause`, the call fails immediately with the server's error.
     /// - Parameters:
-    ///   - attempts: the maximum number of attempts, at least 1.
-    ///   - pause: the upper limit of the first delay.
-    ///   - longestPause: the upper limit of all delays.
-    ///   - refusedWrites: whether to retry every call that the server *rejected* with 429, or with 503 and
+    ///   - attempts: The maximum number of attempts, at least 1.
+    ///   - pause: The upper limit of the first delay.
+    ///   - longestPause: The upper limit of all delays.
+    ///   - refusedWrites: Whether to retry every call that the server *rejected* with 429, or with 503 and
     ///     `Retry-After`. Such a response should mean that nothing was executed. Set this only if your server
     ///     guarantees it.
     public static func retrying(
@@ -105,9 +105,9 @@ struct RetrySchedule: Sendable {
 
     /// Returns the delay before the next attempt; nil to give up.
     /// - Parameters:
-    ///   - retryAfter: the delay that the server requests.
-    ///   - elapsed: the duration of the call so far.
-    ///   - chance: the random jitter, from 0 to 1.
+    ///   - retryAfter: The delay that the server requests.
+    ///   - elapsed: The duration of the call so far.
+    ///   - chance: The random jitter, from 0 to 1.
     mutating func failed(retryAfter: Duration?, elapsed: Duration, chance: Double) -> Duration? {
         guard remaining > 0 else { return nil }
         // Honors `Retry-After` up to `longestPause`.

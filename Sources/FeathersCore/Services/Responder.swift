@@ -1,4 +1,5 @@
-/// What responds to a service's requests inside its hooks: an implementation, or middleware around the next responder.
+/// A type that responds to a service's requests inside its hooks: an implementation, or middleware around the next
+/// responder.
 ///
 /// Not an actor: a call pays for a change of actor only where a service of the app runs.
 package protocol Responder: Sendable {
@@ -59,7 +60,7 @@ struct SendingResponder: Responder {
     let app: WeakApp
     /// Whether requests belong to the app's user, although no sign-in gate says so.
     let recordsSender: Bool
-    /// Learns whether calls reach the server; nil if a connection or another server is used, which say nothing.
+    /// Receives whether calls reach the server; nil if calls use a connection or another server, which do not count.
     let health: HealthMonitor?
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {

@@ -25,8 +25,8 @@ extension ServiceResponse {
     /// The stream is read as fast as its reader reads, and dropped when the reader stops. To be read one item at a
     /// time, create it with `AsyncThrowingStream(unfolding:)`.
     /// - Parameters:
-    ///   - items: the items, each encoded as JSON.
-    ///   - coding: the codec for the items.
+    ///   - items: The items, each encoded as JSON.
+    ///   - coding: The codec for the items.
     public init<Item: Encodable & Sendable>(
         stream items: AsyncThrowingStream<Item, any Error>, coding: any JSONCodec = CodingOptions()
     ) {
@@ -70,7 +70,7 @@ final class ResultChannel: Sendable {
     // MARK: The call
 
     /// Runs the method. If its result is a stream, returns when the reader has reached the end.
-    /// - Returns: the response, with null instead of a stream.
+    /// - Returns: The response, with null instead of a stream.
     func run(_ endpoint: any Responder, _ request: ServiceRequest) async throws -> ServiceResponse {
         if let failure = state.withLock({ $0.failure }) { throw failure }
         var response = try await endpoint.respond(to: request)
@@ -93,8 +93,8 @@ final class ResultChannel: Sendable {
         return response
     }
 
-    /// Ends the call. A result that is not a stream becomes one: an array of its elements, null of nothing, and any
-    /// other value of itself.
+    /// Ends the call. A result that is not a stream becomes one: the elements of an array, nothing for null, or any
+    /// other value as the only item.
     func finish(_ outcome: Result<ServiceResponse, any Error>) {
         let arrival = state.withLock { state in
             if case .success(let response) = outcome, !state.isStreamed, !response.result.isNull {
@@ -108,7 +108,7 @@ final class ResultChannel: Sendable {
 
     // MARK: The reader
 
-    /// Returns the next of the items that have arrived; nil if there is none.
+    /// Returns the next item that has already arrived, or nil if there isn't one.
     func nextOfBatch() throws -> JSONValue? {
         let (item, check) = state.withLock { ($0.batch.popLast(), $0.check) }
         if let check, item != nil { try check() }
@@ -183,7 +183,7 @@ final class StreamedCall: Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// Returns the next of the items that have arrived; nil if there is none.
+    /// Returns the next item that has already arrived, or nil if there isn't one.
     func nextOfBatch() throws -> JSONValue? { try channel.nextOfBatch() }
 
     func next() async throws -> JSONValue? {

@@ -78,7 +78,7 @@ extension Service {
     ) {
         guard registered.events.hasSubscribers else { return }
         let sender = response[SentAs.self] ?? sender
-        // What a server told another user is not shown to the subscribers, who belong to the app's own.
+        // Subscribers belong to the app's own user, and must not see what a server sent to another user.
         if plan.isSent, sender === RequestSender.ofCall { return }
         let receivedAt = app.registry.countResponse()
         // Only to subscribers: the app's own caches observe its calls in their middleware.

@@ -131,7 +131,7 @@ extension Service {
         return ServiceRequest(path: path, method: method, id: id, data: data, params: params.joining(query))
     }
 
-    /// Returns a request whose id may be missing only where a method has none, so that a missing id never means every
+    /// Returns a request whose id may be missing only if its method has no id, so that a missing id never means every
     /// record.
     package func addressedRequest(
         _ method: ServiceMethod, id: ServiceID?, data: JSONValue?, query: Query<Model>, params: Params
@@ -157,7 +157,7 @@ extension Service {
 
 /// How a service writes its records.
 ///
-/// An object, so that a service is no larger for what few services have.
+/// It is an object, so that services do not grow for what only few of them need.
 final class RecordFormat: Sendable {
     /// The property that holds a record's id, as its ``ServiceDefinition`` says.
     let idProperty: String

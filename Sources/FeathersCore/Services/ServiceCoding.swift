@@ -33,8 +33,8 @@ extension Service {
         return try codec(for: params).encodeSent(data, to: path)
     }
 
-    /// Returns a literal as the object that is sent. Its keys, and what JSON has a form for, are written as they are;
-    /// other values in the codec's formats.
+    /// Returns a literal as the object that is sent. Its keys, and values that JSON can express, are written unchanged;
+    /// other values are written in the codec's formats.
     package func encoded(
         _ literal: KeyValuePairs<String, any Encodable & Sendable>, _ params: Params
     ) throws -> JSONValue {

@@ -107,7 +107,7 @@ extension FeathersError {
 public protocol LifecycleService: Actor {
     /// Prepares the service. Called when its app is set up, or when the service is registered in an app that is already
     /// set up.
-    /// - Throws: any error that prevents the service from working. The app's setup, or `use`, rethrows it.
+    /// - Throws: Any error that prevents the service from working. The app's setup, or `use`, rethrows it.
     func setUp(in app: FeathersApp, at path: String) async throws
 
     /// Cleans up the service. Called when its app is torn down, or when the service is removed.
@@ -126,9 +126,9 @@ public struct ServiceOptions: Sendable {
 
     /// Creates options for registering a service.
     /// - Parameters:
-    ///   - methods: the methods that may be called, including custom ones; nil allows every method that the service
+    ///   - methods: The methods that may be called, including custom ones; nil allows every method that the service
     ///     supports.
-    ///   - serviceEvents: the events that the service emits itself. The app does not emit them after its methods.
+    ///   - serviceEvents: The events that the service emits itself. The app does not emit them after its methods.
     public init(methods: Set<ServiceMethod>? = nil, serviceEvents: Set<EventName> = []) {
         self.methods = methods
         self.serviceEvents = serviceEvents

@@ -40,8 +40,8 @@ extension Service {
         }
     }
 
-    /// Returns the records of one request's ids, by their ids as text. A server with smaller pages gets the ids again
-    /// that it left out of a full page.
+    /// Returns the records of one request's ids, by their ids as text. If a server's pages are smaller, the ids that it
+    /// left out of a full page are requested again.
     private func records(
         _ ids: [ServiceID], by property: String, _ conditions: Query<JSONValue>, _ params: Params
     ) async throws -> [String: JSONValue] {
@@ -52,7 +52,7 @@ extension Service {
             let page = try page(await execute(json.request(.find, query: query, params: params)).result)
             for record in page.data { found[try record.id(named: property).description] = record }
             let rest = open.filter { found[$0.description] == nil }
-            // A list, or a page with room left, contains all there is.
+            // A list, or a page with room left, contains every remaining record.
             guard let limit = page.limit, page.count >= limit, rest.count < open.count else { break }
             open = rest
         }

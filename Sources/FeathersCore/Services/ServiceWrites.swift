@@ -199,7 +199,7 @@ extension Service {
 
     /// Reads a record that was changed by a call whose response contains no record.
     private func written(_ id: ServiceID, by call: ServiceRequest) async throws -> Model {
-        // The record need not match the conditions of the call any more.
+        // The record may no longer match the conditions of the call.
         var query = Query<JSONValue>()
         query.json["$select"] = call.params.query.json["$select"]
         var params = call.params.withoutQuery

@@ -105,8 +105,8 @@ extension Service {
         }
         guard let isLast else {
             return AsyncThrowingStream {
-                // Most items of a burst need no wait, and an asynchronous call costs as much as the rest of an item's
-                // way.
+                // Most items of a burst need no wait, and an asynchronous call costs as much as everything else that is
+                // done for an item.
                 if let item = try call.nextOfBatch() { return try decode(item) }
                 return try await call.next().map(decode)
             }

@@ -35,11 +35,11 @@ struct UndecodableRecord: Error {
 extension Service {
     /// Decodes a record of a list; returns nil if it cannot be decoded and the call's params allow skipping it.
     /// - Parameters:
-    ///   - json: the record.
-    ///   - index: its position in the list, starting at 0; nil if there is none.
-    ///   - method: the method that was called.
-    ///   - params: the params of the call.
-    ///   - decode: decodes a record; ``listDecoder(for:)`` does so for several.
+    ///   - json: The record.
+    ///   - index: Its position in the list, starting at 0; nil if there is none.
+    ///   - method: The method that was called.
+    ///   - params: The params of the call.
+    ///   - decode: Decodes a record. For several records, use ``listDecoder(for:)``.
     package func decodeListed(
         _ json: JSONValue, at index: Int?, of method: ServiceMethod = .find, _ params: Params,
         _ decode: (JSONValue) throws -> Model

@@ -4,9 +4,9 @@ extension FeathersApp {
     /// Header fields of calls that change neither what a call does nor what it returns, in addition to those of
     /// tracing: `traceparent`, `tracestate`, `baggage` and `X-Request-Id`. Case is ignored.
     ///
-    /// Only these fields, and `Accept-Language`, may get lost over a connection, which carries no header fields. Equal
-    /// reads may differ in them, which therefore does not keep reads from being coalesced or served from a cache.
-    /// Fields with credentials cannot be added.
+    /// Only these fields, and `Accept-Language`, may be dropped when a call goes over a connection, which carries no
+    /// header fields. Reads that differ only in harmless fields count as equal, so they can still be coalesced or
+    /// served from a cache. Fields with credentials cannot be added.
     public var harmlessHeaders: Set<String> {
         get { self[HarmlessFields.self] ?? [] }
         set { self[HarmlessFields.self] = Set(newValue.map { $0.lowercased() }) }
@@ -29,8 +29,8 @@ private enum HarmlessFields: AppSetting {
 }
 
 extension ServiceRequest {
-    /// The header field that keeps this call from being sent over a connection, which carries none; nil if there is
-    /// none.
+    /// The header field that keeps this call from being sent over a connection, which carries no header fields; nil if
+    /// no field does.
     ///
     /// The current user's token, which the app has added itself, does not count, because the connection belongs to that
     /// user too.

@@ -37,10 +37,10 @@ package protocol ReopeningTransport: RealTimeTransport {
 
 /// A transport whose connection can end with its user, so that another one opens.
 package protocol ConnectionReplacing: RealTimeTransport {
-    /// Sends nothing over the current connection anymore, except calls with ``Params/endsConnection``. Other calls wait
-    /// for the next connection. The session of the connection, or of the last one, is not recovered.
+    /// Retires the current connection: from now on, it carries only calls with ``Params/endsConnection``. Other calls
+    /// wait for the next connection. The session of the connection, or of the last one, is not recovered.
     ///
-    /// Only records it, so it can be called with a lock held. ``replaceConnection()`` must follow.
+    /// Takes no other action, so it can be called with a lock held. ``replaceConnection()`` must follow.
     /// - Returns: Whether there is a connection.
     func retireConnection() -> Bool
 

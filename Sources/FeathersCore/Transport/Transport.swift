@@ -5,7 +5,7 @@ public protocol Transport: Sendable {
     /// Sends a request and waits for its response.
     ///
     /// Cancelling the calling task cancels the request. The transport remains usable.
-    /// - Returns: the server's result; JSON null if it sent none.
+    /// - Returns: The server's result; JSON null if it sent none.
     /// - Throws: ``FeathersError`` for every failure, `CancellationError` if cancelled.
     func send(_ request: ServiceRequest) async throws -> ServiceResponse
 

@@ -15,8 +15,8 @@
 /// don't cover, write your own ``JSONCodec``.
 ///
 /// Models are encoded and decoded as with Foundation's JSON coders, with the same errors. A number is decoded as the
-/// number that `JSONDecoder` returns, or is an error, and an encoded number keeps its digits, also a `UInt64`, an
-/// `Int128`, or a `Decimal`. A `Decimal` may also be a string.
+/// same number as with `JSONDecoder`, or decoding fails. An encoded number keeps its digits, including a `UInt64`, an
+/// `Int128`, or a `Decimal`. A `Decimal` can also be decoded from a string.
 ///
 /// A `UUID` is written in lowercase (RFC 9562), as in ids and queries, and read in either case.
 public struct CodingOptions: Sendable {

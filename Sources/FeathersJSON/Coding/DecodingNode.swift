@@ -153,7 +153,7 @@ final class DecodingNode: Decoder {
     }
 
     private func doubleOffTheFastPath(from value: JSONValue, at step: CodingPathStep) throws -> Double {
-        // Not even the nearest `Double` of 1e-400 has a digit of it.
+        // The nearest `Double` of 1e-400 is zero, which has none of its digits.
         if let number = value.number, number != 0 { return number }
         if let number = options.coding.nonConformingFloats.number(in: value) { return number }
         throw unfit(Double.self, value, at: step)
@@ -237,8 +237,8 @@ extension DecodingNode {
 }
 
 extension JSONValue {
-    /// The number as the nearest `Float`; nil if the value is not a number, if it is too large, and if it is too small
-    /// to have a digit left.
+    /// The number as the nearest `Float`; nil if the value is not a number, is too large, or is so small that no digit
+    /// is left.
     fileprivate var float: Float? {
         let float: Float
         switch self {
@@ -246,7 +246,7 @@ extension JSONValue {
         case .number(let number):
             let rounded = Float(number)
             guard rounded.isFinite, number != 0 else { return number.isFinite && number != 0 ? nil : rounded }
-            // The number may have been rounded to the middle of two floats, from where rounding again may take the
+            // The number may have been rounded to the middle of two floats, and rounding again may then choose the
             // wrong one. A power of two has a neighbor at half the distance.
             let (distance, half) = ((Double(rounded) - number).magnitude, Double(rounded.ulp) / 2)
             float = distance == half || distance == half / 2 ? Float(number.description) ?? rounded : rounded

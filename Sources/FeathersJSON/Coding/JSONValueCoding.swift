@@ -48,7 +48,7 @@ extension JSONValue: Codable {
             {
                 self = exact
             } else {
-                // Not a decoder of decimals, or beyond their range.
+                // The decoder does not decode decimals, or the number is beyond their range.
                 self = (try? container.decode(Int64.self)).map(JSONValue.integer) ?? .number(number)
             }
         } else if let object = try? container.decode(JSONObject.self) {
@@ -60,8 +60,8 @@ extension JSONValue: Codable {
     }
 
     /// Writes the value.
-    /// - Throws: `EncodingError.invalidValue` for a number of more digits than a `Decimal` keeps, if this is another
-    ///   encoder than this package's.
+    /// - Throws: `EncodingError.invalidValue` if the number has more digits than a `Decimal` keeps, and the encoder
+    ///   isn't this package's.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let object): try object.encode(to: encoder)

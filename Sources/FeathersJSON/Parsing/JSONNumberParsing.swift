@@ -94,7 +94,7 @@ private struct ScannedNumber {
     /// The nearest `Double`, if one operation on two exact numbers rounds it correctly (Clinger's fast path); otherwise
     /// nil.
     ///
-    /// It keeps the digits of a number that has up to 15, because no two such numbers have the same `Double`.
+    /// It keeps the digits of a number with up to 15 digits, because no two such numbers have the same `Double`.
     @inline(__always)
     var nearestDouble: Double? {
         guard count <= 19, significand <= 1 << 53 else { return nil }
@@ -115,8 +115,8 @@ private struct ScannedNumber {
         return JSONValue(numberText: text)
     }
 
-    /// Whether the digits that are written for a `Double`, the fewest that are read as the same `Double`, are those of
-    /// this number.
+    /// Whether a `Double` is written with the digits of this number. A `Double` is written with the fewest digits that
+    /// are read as the same `Double`.
     private func hasDigits(of double: Double) -> Bool {
         var description = double.description
         return description.withUTF8 { bytes in

@@ -150,7 +150,7 @@ struct JSONParser: ~Copyable {
     /// Consumes the opening bracket and begins a container.
     @inline(__always)
     private mutating func open(_ kind: Container.Kind, in container: inout Container) throws(JSONParsingError) {
-        // The outside needs no place on the stack, so that a flat record takes no memory for it.
+        // The outermost level needs no place on the stack, so a flat record takes no memory for it.
         let isNested = container.kind != .outside
         guard outer.count + (isNested ? 1 : 0) < maximumDepth else {
             throw failure(.nestedTooDeeply(limit: maximumDepth), at: cursor)

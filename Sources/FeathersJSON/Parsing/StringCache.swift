@@ -3,7 +3,7 @@
 struct StringCache: ~Copyable {
     private var keys = Slots(bits: 6)
     private var values = Slots(bits: 9)
-    /// How many values were known.
+    /// The number of values that were found in the cache.
     private var repetitions = 0
 
     struct Key {
@@ -32,8 +32,9 @@ struct StringCache: ~Copyable {
 
     /// Returns the string with these bytes; nil if they are not UTF-8.
     mutating func value(_ bytes: UnsafeBufferPointer<UInt8>, isASCII: Bool) -> String? {
-        // The records of a list often have the same authors or times, which then share their memory. A shorter string
-        // needs none, and a longer one rarely repeats. Where few strings do, looking for them costs more than it saves.
+        // The records of a list often have the same authors or times, whose strings then share their memory. A shorter
+        // string needs no memory, and a longer one rarely repeats. If few strings repeat, looking them up costs more
+        // than it saves.
         guard 16...64 ~= bytes.count, values.misses < 256 || repetitions > values.misses / 8,
             let start = bytes.baseAddress
         else {

@@ -89,7 +89,7 @@ package final class DirectoryLock: Sendable {
         line.withLock { $0.waiters.isEmpty ? nil : $0.waiters.removeFirst() }
     }
 
-    /// - Returns: nil if the lock is held elsewhere.
+    /// - Returns: Nil if the lock is held elsewhere.
     private func take(waits: Bool) throws -> Held? {
         for _ in 0..<10 {
             let previous = directory.withLock(\.self)

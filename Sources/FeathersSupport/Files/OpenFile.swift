@@ -5,15 +5,15 @@ package final class OpenFile: Sendable {
     /// The path for error messages. The file was opened through its directory's descriptor, not by this path.
     package let path: String
     private let descriptor: Int32
-    /// What the checks saw.
+    /// The file's status when it was checked.
     private let atOpening: stat
 
     /// Takes ownership of a descriptor, and closes it later, even if the file is refused.
     /// - Parameters:
-    ///   - knownOwner: the owner of the directory, who has been checked; checking again would take a system call.
-    ///   - isSecret: whether to refuse a file that other users can read. A file that they can write to is always
+    ///   - knownOwner: The owner of the directory, who has been checked; checking again would take a system call.
+    ///   - isSecret: Whether to refuse a file that other users can read. A file that they can write to is always
     ///     refused.
-    ///   - isChangedInPlace: whether the file is modified in place. If so, hard links are refused: through one, others
+    ///   - isChangedInPlace: Whether the file is modified in place. If so, hard links are refused: through one, others
     ///     could change or lock the file.
     init(_ descriptor: Int32, path: String, knownOwner: uid_t, isSecret: Bool = false, isChangedInPlace: Bool) throws {
         (self.descriptor, self.path) = (descriptor, path)
@@ -88,8 +88,8 @@ package final class OpenFile: Sendable {
     }
 
     /// Acquires the exclusive lock of the file. The system releases it when the process exits.
-    /// - Parameter waits: whether to block this thread until the lock is free.
-    /// - Returns: false if another open file holds the lock, in this process or another.
+    /// - Parameter waits: Whether to block this thread until the lock is free.
+    /// - Returns: False if another open file holds the lock, in this process or another.
     func lock(waits: Bool) throws -> Bool {
         while flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }

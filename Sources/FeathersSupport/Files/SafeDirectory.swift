@@ -18,7 +18,7 @@ package final class SafeDirectory: Sendable {
     /// - Parameter previous: The directory as it was opened before. It is returned if the path still leads to it and
     ///   its owner and mode are those that were checked: one system call instead of four, a quarter of the time that a
     ///   read of a small file takes.
-    /// - Returns: nil if it does not exist.
+    /// - Returns: Nil if it does not exist.
     package static func open(_ path: String, reusing previous: SafeDirectory? = nil) throws -> SafeDirectory? {
         var status = stat()
         if let previous, lstat(previous.path, &status) == 0, previous.atOpening.isSameDirectory(as: status) {
@@ -86,9 +86,9 @@ package final class SafeDirectory: Sendable {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Opens a file for reading.
-    /// - Parameter isSecret: whether to refuse a file that other users can read, in addition to one that they can write
+    /// - Parameter isSecret: Whether to refuse a file that other users can read, in addition to one that they can write
     ///   to.
-    /// - Returns: nil if it does not exist.
+    /// - Returns: Nil if it does not exist.
     package func open(_ name: String, isSecret: Bool = false) throws -> OpenFile? {
         // Without this flag, opening a FIFO would wait for a writer.
         let file = openat(descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
@@ -101,7 +101,7 @@ package final class SafeDirectory: Sendable {
     }
 
     /// Opens a file for modification in place.
-    /// - Parameter creates: whether to create an empty file if it does not exist.
+    /// - Parameter creates: Whether to create an empty file if it does not exist.
     package func openForWriting(_ name: String, creates: Bool = false) throws -> OpenFile {
         let flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC
         let file = openat(descriptor, name, creates ? flags | O_CREAT : flags, 0o600)
@@ -170,7 +170,7 @@ package final class SafeDirectory: Sendable {
     }
 
     /// Removes a file.
-    /// - Returns: whether the file existed.
+    /// - Returns: Whether the file existed.
     @discardableResult
     package func remove(_ name: String) throws -> Bool {
         if unlinkat(descriptor, name, 0) == 0 { return true }
@@ -182,8 +182,8 @@ package final class SafeDirectory: Sendable {
     package func synchronize() throws { try Self.synchronize(descriptor, path) }
 
     /// Acquires the lock of a file, which is created if it does not exist.
-    /// - Parameter waits: whether to block this thread until the lock is free.
-    /// - Returns: the file, which holds the lock until it is unlocked or closed; nil if another open file holds the
+    /// - Parameter waits: Whether to block this thread until the lock is free.
+    /// - Returns: The file, which holds the lock until it is unlocked or closed; nil if another open file holds the
     ///   lock.
     package func lock(_ name: String, waits: Bool = false) throws -> OpenFile? {
         let file = try openForWriting(name, creates: true)

@@ -7,7 +7,7 @@ package final class Database {
     let sqlite: csqlite_functions
     /// The path for error messages.
     package let path: String
-    /// Called after each statement. Tests look at the files as a killed process would leave them.
+    /// Called after each statement, so that tests can see the files as a killed process would leave them.
     package var onStatement: (() -> Void)?
     private let connection: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
@@ -28,15 +28,15 @@ package final class Database {
         }
         self.connection = connection
         _ = sqlite.extended_result_codes(connection, 1)
-        // Only readers, and a reader that recovers the log of a killed process, hold locks, and briefly.
+        // Locks are held only briefly: by readers, and while a reader recovers the log of a killed process.
         _ = sqlite.busy_timeout(connection, 5_000)
         setCheckpointOnClose(false)
     }
 
     deinit { release() }
 
-    /// Writes the log back to the database and closes it. Without it, the log stays for the next opening: the last
-    /// reference may be dropped where waiting for the disk is not allowed.
+    /// Writes the log back to the database and closes it. Releasing the last reference leaves the log for the next
+    /// opening, because that may happen where waiting for the disk is not allowed.
     package func close() {
         guard !isClosed else { return }
         setCheckpointOnClose(true)
@@ -61,7 +61,7 @@ package final class Database {
 
     package func execute(_ sql: String, _ values: [SQLiteValue]) throws { try run(sql, values) { _ in } }
 
-    /// Runs a query and returns what the closure makes of its rows. The closure must not run the same query.
+    /// Runs a query and returns the closure's result for its rows. The closure must not run the same query.
     package func rows<Result>(
         _ sql: String, _ values: SQLiteValue..., read: (SQLiteRow) throws -> Result
     ) throws -> [Result] {

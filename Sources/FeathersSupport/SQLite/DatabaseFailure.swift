@@ -12,7 +12,7 @@ package struct DatabaseFailure: Error, CustomStringConvertible {
         case foreign
         /// The database was written by another version of this package.
         case otherVersion(Int, supported: Int)
-        /// The log with the last transactions is there without the database.
+        /// The log with the last transactions exists, but the database doesn't.
         case logOnly
         /// The file is damaged. The text contains what SQLite found.
         case damaged(String)

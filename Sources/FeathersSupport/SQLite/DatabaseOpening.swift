@@ -20,18 +20,19 @@ extension Database {
     /// when the damaged page is read.
     /// - Throws: ``DatabaseFailure`` or ``FileFailure``, which name the file.
     package static func open(_ name: String, in directory: SafeDirectory, _ schema: DatabaseSchema) throws -> Database {
-        // First, so that no file is made without it.
+        // Loaded first, so that no file is created if the library is missing.
         _ = try SQLiteLibrary.functions(for: "\(directory.path)/\(name)")
-        // Checked before, because opening a FIFO would wait, and after, when SQLite has created what was missing.
+        // Checked before opening, because opening a FIFO would wait, and again afterward, when SQLite has created
+        // missing files.
         let size = try checkedSize(of: name, in: directory)
         if size == nil {
-            // SQLite would make it readable to others. It gives its own files the mode of this one.
+            // SQLite would create a file that others can read. SQLite gives its own files the mode of this one.
             _ = try directory.create(name)
             try directory.synchronize()
         }
         let database = try Database(name, in: directory, flags: CSQLITE_OPEN_READWRITE)
         let isNew = try !database.hasSchema(schema)
-        // Only before the first table. Without it, free pages would stay in the file.
+        // Takes effect only before the first table is created. Without it, free pages would stay in the file.
         if isNew { try database.execute("PRAGMA auto_vacuum = INCREMENTAL") }
         try database.configure()
         if isNew {
@@ -46,7 +47,7 @@ extension Database {
     }
 
     /// Opens a database that another process may be writing.
-    /// - Returns: nil if it does not exist, or has no tables yet.
+    /// - Returns: Nil if the database does not exist, or has no tables yet.
     package static func openForReading(
         _ name: String, in directory: SafeDirectory, _ schema: DatabaseSchema
     ) throws -> Database? {
@@ -62,12 +63,12 @@ extension Database {
         for suffix in ["-shm", "-journal"] { _ = try directory.checkedSize(of: name + suffix) }
         // SQLite would remove the log, and with it the last transactions.
         if size ?? 0 == 0, logSize > 0 { throw DatabaseFailure("\(directory.path)/\(name)", .logOnly) }
-        // SQLite would take it for an empty file. A database has at least one page.
+        // SQLite would treat it as an empty file. A database has at least one page.
         if let size, 1..<512 ~= size { throw DatabaseFailure("\(directory.path)/\(name)", .notADatabase) }
         return size
     }
 
-    /// - Returns: false if the database is empty.
+    /// - Returns: False if the database is empty.
     private func hasSchema(_ schema: DatabaseSchema) throws -> Bool {
         // Tables and views of a prepared file must not call functions, and damaged cells must be noticed.
         try execute("PRAGMA trusted_schema = OFF")
@@ -93,9 +94,9 @@ extension Database {
             try execute("PRAGMA fullfsync = ON")
             try execute("PRAGMA checkpoint_fullfsync = ON")
         #endif
-        // What is removed is overwritten, because it may be a user's who has logged out.
+        // Removed data is overwritten, because it may belong to a user who has logged out.
         try execute("PRAGMA secure_delete = ON")
-        // After much was stored and removed, the files become small again.
+        // Lets the files shrink again after large amounts of data were stored and removed.
         try execute("PRAGMA journal_size_limit = 4194304")
         if try integer("PRAGMA freelist_count") ?? 0 > 1000 { try execute("PRAGMA incremental_vacuum") }
     }

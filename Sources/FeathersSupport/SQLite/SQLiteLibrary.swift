@@ -6,7 +6,7 @@ package enum SQLiteLibrary {
     @TaskLocal package static var name = standardName
 
     #if canImport(Android)
-        // Android's own copy is closed to apps, which bring another one in their package, without numbers in its name.
+        // Apps cannot use Android's own copy, so they bring another one, without numbers in its name.
         private static let standardName = "libsqlite3.so"
         static let advice = "Android has none for apps: add it to the app's native libraries"
     #elseif canImport(Musl)
@@ -23,7 +23,7 @@ package enum SQLiteLibrary {
     /// - Throws: ``DatabaseFailure`` if the library is missing or too old.
     static func functions(for path: String) throws -> csqlite_functions {
         #if canImport(Darwin)
-            // A part of the system, which tests hide nevertheless.
+            // The library is part of the system, but tests can still hide it.
             let functions = name == standardName ? standard : nil
         #else
             let functions = name == standardName ? standard : load(name)

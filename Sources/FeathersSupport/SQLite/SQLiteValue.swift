@@ -15,7 +15,7 @@ package enum SQLiteValue: Sendable, Equatable {
     package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
 }
 
-/// A row of a result. Valid while the closure runs that it was passed to. A column is nil if it is null.
+/// A row of a result. It is valid only while the closure that receives it runs. A column is nil if it is null.
 package struct SQLiteRow {
     let database: Database
     let statement: OpaquePointer

@@ -13,7 +13,8 @@ extension AppMetrics {
         public let name: String
         /// Whether the value only increases.
         public let kind: Kind
-        /// What distinguishes the sample from others with its name, such as the path of a service, in a fixed order.
+        /// The labels that distinguish the sample from others with its name, such as the path of a service, in a fixed
+        /// order.
         public let labels: [(String, String)]
         /// The value.
         public let value: Int
@@ -62,6 +63,6 @@ extension AppMetrics {
 }
 
 extension AppMetrics.Calls {
-    /// What distinguishes the samples of these calls from those of other calls.
+    /// The labels that distinguish the samples of these calls from those of other calls.
     var labels: [(String, String)] { [("path", path), ("method", method)] }
 }

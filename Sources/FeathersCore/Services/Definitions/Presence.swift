@@ -45,7 +45,7 @@ extension Presence: Decodable where Value: Decodable {
     }
 }
 
-// The compiler prefers these when it writes `encode(to:)` and `init(from:)` for a type with such properties.
+// The compiler prefers these when it synthesizes `encode(to:)` and `init(from:)` for a type with such properties.
 extension KeyedEncodingContainer {
     /// Writes a patch value under a key, or nothing if it is absent.
     public mutating func encode(_ value: Presence<some Encodable>, forKey key: Key) throws {

@@ -7,7 +7,7 @@
 /// }
 /// ```
 ///
-/// For properties that a server requires but allows to be null. A missing property is read as nil.
+/// Use it for properties that a server requires but allows to be null. A missing property is read as nil.
 @propertyWrapper
 public struct Nullable<Value> {
     /// The value, or nil for null.
@@ -46,7 +46,7 @@ extension Nullable: Decodable where Value: Decodable {
 /// }
 /// ```
 ///
-/// A structure cannot hold a value of its own type; the wrapper stores it elsewhere.
+/// A structure cannot hold a value of its own type, so the wrapper stores the value elsewhere.
 @propertyWrapper
 public enum Indirect<Value> {
     indirect case stored(Value)
@@ -84,7 +84,7 @@ extension Indirect: Decodable where Value: Decodable {
     }
 }
 
-// The compiler prefers these when it writes `encode(to:)` and `init(from:)` for a type with such properties.
+// The compiler prefers these when it synthesizes `encode(to:)` and `init(from:)` for a type with such properties.
 extension KeyedEncodingContainer {
     /// Writes a property under a key, or nothing if it is nil.
     public mutating func encode<Value: Encodable>(_ property: Indirect<Value?>, forKey key: Key) throws {

@@ -8,8 +8,8 @@ public protocol ServiceModel: Codable, Queryable {
 
 /// A value in a service's records or data. `swift package feathers-models` writes such types.
 ///
-/// In a module whose declarations are isolated to the main actor by default, a type that conforms to this protocol is
-/// not.
+/// A type that conforms to this protocol is not isolated, even in a module whose declarations are isolated to the main
+/// actor by default.
 public protocol ServiceValue: Codable, Hashable, Sendable {}
 
 /// A service's path, id property and model, under one name.
@@ -29,8 +29,8 @@ public struct ServiceDefinition<Model: ServiceModel>: Sendable {
 
     /// Creates a definition.
     /// - Parameters:
-    ///   - path: the path of the service.
-    ///   - id: the property that holds a record's id on the server.
+    ///   - path: The path of the service.
+    ///   - id: The property that holds a record's id on the server.
     public init(path: String, id: String = "id") {
         self.path = path
         self.id = id

@@ -58,7 +58,7 @@ public actor MemoryService: ServiceProtocol {
 
     /// Returns the record with the given id.
     ///
-    /// - Throws: ``FeathersError/Code/notFound``, also if the record does not match the query.
+    /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     public func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
         if params.query.isEmpty { return try record(id).record }
         return try MemoryQuery(params.query, options)(try record(id).record, id)
@@ -182,7 +182,7 @@ extension MemoryService {
         return .array(list(query, sorter, skip: skip, limit: limit ?? .max, countingAll: false).records)
     }
 
-    /// - Parameter countingAll: whether the total is needed, so that iteration must not stop at the limit.
+    /// - Parameter countingAll: Whether the total is needed, so that iteration must not stop at the limit.
     private func list(
         _ query: MemoryQuery, _ sorter: QuerySorter?, skip: Int, limit: Int, countingAll: Bool
     ) -> (total: Int, records: [JSONValue]) {

@@ -21,14 +21,14 @@ struct PageCursor: Sendable {
     private(set) var position: Int
     private(set) var total: Int?
     private(set) var isOver = false
-    /// Whether a page after the first was empty although the service has reported more records. Then these are looked
-    /// for without the key: a server may compare it as text, because query strings have no types.
+    /// Whether a page after the first was empty although the service has reported more records. The remaining records
+    /// are then requested without the key: a server may compare it as text, because query strings have no types.
     private var isDoubtful = false
 
     /// - Parameters:
-    ///   - query: the query. Its `$limit` applies to all pages together, and its `$skip` to the first.
-    ///   - size: the size of a page.
-    ///   - key: the unique property that separates pages; nil to use `$skip`.
+    ///   - query: The query. Its `$limit` applies to all pages together, and its `$skip` to the first.
+    ///   - size: The size of a page.
+    ///   - key: The unique property that separates pages; nil to use `$skip`.
     /// - Throws: ``FeathersError/Code/badRequest`` that names the part of the query that prevents paging.
     init(_ query: Query<JSONValue>, size: Int, key: String?) throws(FeathersError) {
         guard size > 0 else {
@@ -82,13 +82,13 @@ struct PageCursor: Sendable {
     }
 
     /// Processes the result of the first query from `next(atMost:)`.
-    /// - Returns: whether the results of the other queries are the pages that follow.
+    /// - Returns: Whether the results of the other queries are the pages that follow.
     /// - Throws: ``FeathersError/Code/generalError`` if the service returns the same page again, or does not find the
     ///   records after the key of the last one.
     mutating func received(_ page: Page<JSONValue>) throws(FeathersError) -> Bool {
         if isDoubtful {
             isOver = true
-            // Meanwhile, records may have been removed and others created before them.
+            // In the meantime, records may have been removed, and others created before them.
             guard let left = page.first, !lastPage.contains(left) else { return false }
             throw FeathersError(
                 .generalError,

@@ -36,7 +36,7 @@ extension Service {
 /// A sequence of the pages of a list; see ``Service/pages(_:of:keyedBy:prefetching:params:)``.
 public struct Pages<Model: Sendable>: AsyncSequence, Sendable {
     let service: Service<JSONValue>
-    /// The query, or why it cannot be written; the first page throws that.
+    /// The query, or the error if it cannot be written, which the first page throws.
     let query: Result<Query<JSONValue>, FeathersError>
     let params: Params
     let size: Int
@@ -67,7 +67,7 @@ public struct Pages<Model: Sendable>: AsyncSequence, Sendable {
         }
 
         /// Returns the next page; nil after the last.
-        /// - Throws: the errors of `find`, ``FeathersError`` if the list cannot be paged,
+        /// - Throws: The errors of `find`, ``FeathersError`` if the list cannot be paged,
         ///   ``FeathersError/Code/notAuthenticated`` after a log-out or another sign-in, `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Page<Model>? {
             var cursor = try self.cursor.get()
