@@ -10,12 +10,12 @@ struct IdleConnections<Connection: Sendable>: CustomStringConvertible {
     fileprivate let connections: [Connection]
     /// The growth of the resident size, in bytes.
     private let residentBytes: Int
-    /// The growth of what is allocated and not freed, in bytes; nil where the C library does not tell.
+    /// The growth of what is allocated and not freed, in bytes; nil if the C library does not report it.
     private let allocatedBytes: Int?
 
     /// Opens connections, 32 at a time: each opening uses a thread while it lasts.
     static func open(_ count: Int, _ connect: @escaping @Sendable () async throws -> Connection) async throws -> Self {
-        // What every first connection of a process brings along: libcurl, the loop's thread, metadata.
+        // Excludes what only the first connection of a process needs: libcurl, the loop's thread, metadata.
         let first = try await connect()
         let (resident, allocated) = (residentSize(), allocatedSize())
         let connections = try await withThrowingTaskGroup(of: Connection.self) { group in

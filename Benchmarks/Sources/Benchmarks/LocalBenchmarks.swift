@@ -29,8 +29,8 @@ enum LocalBenchmarks {
         let likes: Int
     }
 
-    /// - Parameter isShared: Whether the records have the same author, tags and dates. Otherwise none has a text that
-    ///   another one has.
+    /// - Parameter isShared: Whether the records have the same author, tags and dates. Otherwise, no two records have a
+    ///   text in common.
     static func records(_ count: Int, isShared: Bool = true) -> [JSONValue] {
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return (0..<count).map { number in

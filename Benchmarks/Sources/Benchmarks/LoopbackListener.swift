@@ -10,7 +10,7 @@ import Foundation
 struct LoopbackListener {
     let port: UInt16
 
-    /// - Parameter serve: serves one peer until it disconnects; the connection is closed afterwards.
+    /// - Parameter serve: Serves one peer until it disconnects; the connection is closed afterwards.
     init(_ serve: @escaping @Sendable (LoopbackPeer) -> Void) throws {
         let listener = socket(AF_INET, Self.stream, 0)
         var address = sockaddr_in()

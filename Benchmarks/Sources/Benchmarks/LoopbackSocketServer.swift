@@ -27,9 +27,9 @@ struct LoopbackSocketServer {
 
     /// How the server writes events.
     enum EventPattern: String, CaseIterable {
-        /// Each event by itself, at the pace of a FeathersJS server. Most events then wake the client.
+        /// Each event in a write of its own, at the pace of a FeathersJS server. Most events then wake the client.
         case paced
-        /// Each event by itself, as fast as possible.
+        /// Each event in a write of its own, as fast as possible.
         case burst
         /// 64 events in one write.
         case bundle

@@ -97,6 +97,7 @@ struct Options {
 
     var expectsEvents: Bool { !usesREST && method == .create }
 
-    /// One for each connection, a few for each that is being opened, and those of the process.
+    /// The number of file descriptors: one for each connection, a few for each connection that is being opened, and
+    /// those of the process.
     var filesNeeded: Int { (usesREST ? min(clients, 1024) : clients) + 8 * min(atOnce, clients) + 64 }
 }

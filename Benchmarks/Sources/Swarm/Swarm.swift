@@ -40,7 +40,7 @@ enum Swarm {
                     callers.addTask { await makeCalls(with: app, index + 1, since: start, options, tally) }
                 }
             }
-            // The rest of the events has some time to arrive.
+            // Gives the remaining events some time to arrive.
             group.addTask {
                 try? await Task.sleep(for: options.timeout)
                 return false

@@ -26,7 +26,7 @@ final class Tally: Sendable {
 
     func add(_ title: String, _ time: Duration) { update(title) { $0.times.append(time) } }
 
-    /// Counts what is missing from so many as failed.
+    /// Counts calls or events that are missing from the expected number as failed.
     func expect(_ count: Int, _ title: String) {
         update(title) { row in
             if row.times.count < count { row.failures["did not arrive in time", default: 0] += count - row.times.count }

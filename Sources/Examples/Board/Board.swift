@@ -26,13 +26,14 @@ struct Board: Sendable {
 
     /// Decides about a change that was not simply accepted.
     ///
-    /// Changes carry the card's version. If someone else has changed the card, the server refuses them, and what both
-    /// changed is merged. So a change without a response can be sent again: at worst, it meets its own result.
+    /// Changes carry the card's version. If someone else has changed the card, the server refuses the change, and both
+    /// changes are merged. So a change without a response can be sent again: at worst, it conflicts with its own
+    /// result.
     @Sendable private static func decide(_ failure: OutboxFailure) async -> OutboxDecision? {
         switch failure.reason {
         case .conflict: failure.current == nil ? .discard : .merge
         case .unknown: .retry
-        // The card is gone. Any other refusal is shown with the card.
+        // The card no longer exists. Any other refusal is shown with the card.
         case .rejected: failure.error.code == .notFound ? .discard : nil
         }
     }

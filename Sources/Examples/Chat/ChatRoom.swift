@@ -41,7 +41,7 @@ struct ChatRoom: Sendable {
     }
 
     private func say(_ text: String) async {
-        // Without a connection, a call waits for it.
+        // If there is no connection, a call waits for one.
         if case .connected? = app.connectionStatus {} else { notice("Waiting for the connection to send: \(text)") }
         do {
             // The message is shown when its event arrives, as for everyone else.
@@ -80,7 +80,8 @@ struct ChatRoom: Sendable {
     }
 
     private func show(_ message: ChatMessage, except shown: inout [ChatMessage]) {
-        // Whole messages are compared: a server that starts again, with nothing, begins to count again too.
+        // Compares whole messages, because a server that restarts without messages also starts counting their ids
+        // again.
         guard message.id != nil, !shown.contains(message) else { return }
         shown.append(message)
         if shown.count > 4 * Self.recent { shown.removeFirst() }

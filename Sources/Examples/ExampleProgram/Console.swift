@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Where a program shows text while lines are typed: a terminal, or the files and pipes that replace it.
+/// The place where a program shows text while lines are typed: a terminal, or the files and pipes that replace it.
 ///
 /// In a terminal, text appears above the line that is being typed, which stays whole.
 public final class Console: Sendable {
@@ -12,7 +12,7 @@ public final class Console: Sendable {
 
     private let continuation: AsyncStream<String>.Continuation
     private let state: Mutex<Prompt>
-    /// Returns the cursor to the beginning of the line and erases it.
+    /// Returns the cursor to the beginning of the line and erases the line.
     private static let erased = "\r\u{1B}[K"
 
     /// Reads standard input on a thread of its own, which waits for each key and ends with the input.
@@ -40,7 +40,7 @@ public final class Console: Sendable {
         if isTerminal { show(ExampleProgram.styled(text, .red)) } else { ExampleProgram.complain(text) }
     }
 
-    /// Shows the line that is being typed from now on, after a label. Files and pipes need none.
+    /// Shows a label, and after it the line that is being typed from now on. Files and pipes need no label.
     public func prompt(_ label: String) {
         guard isTerminal else { return }
         state.withLock {
@@ -66,7 +66,7 @@ public final class Console: Sendable {
         return answer
     }
 
-    // What is written is written within the lock: the terminal shows it in the order in which the prompt has changed.
+    // Text is written within the lock, so that the terminal shows it in the order in which the prompt has changed.
 
     private func draw(_ text: String) {
         state.withLock { prompt in
@@ -90,7 +90,7 @@ public final class Console: Sendable {
     private func read() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         reading: while true {
-            // Another program may have told the terminal not to wait.
+            // Another program may have set the terminal not to block.
             var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             _ = poll(&input, 1, -1)
             let count = Foundation.read(STDIN_FILENO, &buffer, buffer.count)
@@ -114,7 +114,7 @@ public final class Console: Sendable {
     /// The settings of the terminal before this program changed them.
     private static let settings = Mutex<termios?>(nil)
 
-    /// Lets the terminal deliver each key, and show none.
+    /// Makes the terminal deliver each key, without showing it.
     private static func readKeys() {
         settings.withLock { settings in
             var before = termios()

@@ -1,7 +1,7 @@
 import Feathers
 public import Foundation
 
-/// What a person at a terminal has to know: how a program is used, or why it ends.
+/// A message for a person at a terminal: how to use a program, or why it ends.
 public struct ProgramError: Error, CustomStringConvertible, Sendable {
     /// One sentence, or a usage text.
     public let description: String
@@ -27,7 +27,7 @@ public enum ExampleProgram {
         do {
             try await body(arguments)
         } catch {
-            // A line that was being typed is given up, and the sentence gets a line of its own.
+            // Discards a line that was being typed, so that the sentence gets its own line.
             Console.restoreTerminal()
             complain(sentence(for: error))
             exit(code(of: error))

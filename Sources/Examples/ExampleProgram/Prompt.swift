@@ -8,7 +8,7 @@ struct Prompt: Sendable {
         case end
     }
 
-    /// What precedes the line; nil if nothing is asked for at the moment.
+    /// The text before the line; nil if nothing is asked for at the moment.
     var label: String?
     /// Whether the line is not shown, because it is a password. Ends with the line.
     var isSecret = false

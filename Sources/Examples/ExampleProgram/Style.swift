@@ -1,6 +1,6 @@
 import Foundation
 
-/// How text looks in a terminal.
+/// The style of text in a terminal.
 public enum Style: String, Sendable {
     case bold = "1"
     case dim = "2"

@@ -35,7 +35,7 @@ enum JobWorker {
                 try await app.connect()
                 let queue = ExampleProgram.printable(arguments[2])
                 ExampleProgram.write("Waiting for jobs in '\(queue)'. Press Ctrl-C to stop.\n")
-                // First the work ends, which says so to the server; then the connection.
+                // The work ends first, because the worker reports its outcome to the server. Then the connection ends.
                 try await worker.run()
                 await app.shutDown(within: .seconds(10))
             }

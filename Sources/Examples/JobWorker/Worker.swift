@@ -3,7 +3,7 @@ import Synchronization
 
 /// Processes jobs from a queue that it shares with other workers, one at a time.
 ///
-/// A job that cannot be read or processed has failed, and says why. It stops neither the worker nor the other jobs.
+/// A job that cannot be read or processed fails, with the reason. It stops neither the worker nor the other jobs.
 final class Worker: Sendable {
     private let name: String
     private let jobs: Service<JSONValue>
@@ -11,7 +11,8 @@ final class Worker: Sendable {
     private let work: @Sendable (Job) async throws -> Void
     private let report: @Sendable (String) -> Void
     private let isStopping = Atomic<Bool>(false)
-    /// The latest known open jobs, as JSON: one that isn't a job must not hide the others. Older states are irrelevant.
+    /// The latest known open jobs, as JSON, so that a record that isn't a job does not hide the others. Older states
+    /// are irrelevant.
     private let open = AsyncStream.makeStream(of: [JSONValue].self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
@@ -37,7 +38,7 @@ final class Worker: Sendable {
                 defer { self.open.continuation.finish() }
                 for try await jobs in live { self.open.continuation.yield(jobs) }
             }
-            // Jobs that the server does not let this worker have.
+            // Jobs that the server refuses to give to this worker.
             var refused: Set<ServiceID> = []
             for await jobs in open.stream {
                 for record in jobs where !isStopping.load(ordering: .acquiring) {

@@ -57,8 +57,8 @@ struct Notebook: Sendable {
 
     /// Returns the notes of the server, or those on this device if the server cannot be reached.
     ///
-    /// What the server reports is kept for the next time that it cannot be reached. At most 50 notes are; a server
-    /// seldom reports more at once. ``list(_:)`` has no limit.
+    /// The server's notes are kept for the next time that the server cannot be reached. At most 50 notes are kept; a
+    /// server seldom returns more at once. ``list(_:)`` has no limit.
     /// - Parameter limit: How long to wait for the server.
     func latest(within limit: Duration) async throws -> LiveSnapshot<Note>? {
         let live = notes.live(Query<Note>.where(.book, book).sorted(by: .id).limit(50)).snapshots
@@ -100,8 +100,8 @@ struct Notebook: Sendable {
     /// - Parameter show: Called with each note, and with the fraction of the pages that have been fetched.
     func list(_ show: (Note, Double?) -> Void) async throws {
         let query = Query<Note>.where(.book, book).sorted(by: .id)
-        // Not `keyedBy: "id"`: in a query string, the id that a page continues after is text, and a server that does not
-        // convert it finds no number after it.
+        // Not `keyedBy: "id"`: in a query string, the id after which a page continues is text. A server that does not
+        // convert it to a number finds no notes after it.
         for try await page in notes.pages(query, of: 10) {
             for note in page { show(note, page.fraction) }
         }
