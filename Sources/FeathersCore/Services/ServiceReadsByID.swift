@@ -72,7 +72,7 @@ extension Service {
 }
 
 /// Ids in the order in which they were first requested.
-private struct RequestedIDs {
+package struct RequestedIDs {
     /// The largest number of ids in a request.
     private static let maximumCount = 50
     /// The length of an id's name and separators in a query string, such as `&_id[$in][10]=` with encoded brackets.
@@ -80,16 +80,18 @@ private struct RequestedIDs {
     /// The length of the ids in a query string. Servers and proxies accept URLs of 8,000 bytes, old ones of 2,000.
     private static let maximumBytes = 1500
 
-    private(set) var ids: [ServiceID] = []
+    package private(set) var ids: [ServiceID] = []
     private var known: Set<String> = []
 
-    mutating func append(_ id: ServiceID) {
+    package init() {}
+
+    package mutating func append(_ id: ServiceID) {
         // In URLs, and in the responses of many databases, 7 and "7" are the same id.
         if known.insert(id.description).inserted { ids.append(id) }
     }
 
     /// The ids, divided into requests.
-    var chunks: [[ServiceID]] {
+    package var chunks: [[ServiceID]] {
         var chunks: [[ServiceID]] = []
         var bytes = 0
         for id in ids {

@@ -51,9 +51,6 @@ final class LiveFetch: Sendable {
         var pause = Duration.milliseconds(500)
         /// How often in succession the server has refused the token.
         var renewals = 0
-        var params = source.params.withoutQuery
-        // Events are applied to the result, so it must not come from a cache.
-        params.readsFromServer = true
         while true {
             let begun: (fetch: Window.Fetch, request: Query<JSONValue>)? = window.change { store, reader in
                 guard reader.fetch?.id == id else { return nil }
@@ -66,13 +63,7 @@ final class LiveFetch: Sendable {
             }
             guard let begun else { return }
             do {
-                let request = try source.service.request(.find, query: begun.request, params: params)
-                let response = try await source.service.respond(to: request)
-                let page = try source.read(response.result)
-                // With event hooks, events say what the other hooks do to them.
-                let effects =
-                    source.service.hasEventHooks
-                    ? HookEffects() : HookEffects(of: response, to: request, isEmpty: page.data.isEmpty)
+                let (page, effects) = try await source.page(begun.request, begun.fetch, window)
                 return try window.change { store, reader in
                     guard reader.fetch?.id == id else { return }
                     try store.fetched(window.id, begun.fetch.time, page, effects)
@@ -106,6 +97,60 @@ final class LiveFetch: Sendable {
                 }
             }
         }
+    }
+}
+
+extension LiveSource {
+    /// Sends a fetch, in several requests if the server has smaller pages than a list that has grown, or if the records
+    /// of many keys are wanted.
+    func page(_ query: Query<JSONValue>, _ fetch: Window.Fetch, _ window: LiveWindow) async throws -> (
+        Page<JSONValue>, HookEffects
+    ) {
+        if let keys = fetch.keys { return try await page(of: keys, query) }
+        var (page, effects) = try await page(query)
+        while let query = window.withState({ store, _ in store.windows[window.id]?.request(after: page, in: fetch) }) {
+            let next = try await self.page(query)
+            if next.0.isEmpty { break }
+            page.data += next.0.data
+            effects = effects.union(next.1)
+        }
+        return (page, effects)
+    }
+
+    /// Fetches the records of keys.
+    private func page(of keys: RelatedKeys, _ query: Query<JSONValue>) async throws -> (Page<JSONValue>, HookEffects) {
+        var (wanted, all) = (RequestedIDs(), Page<JSONValue>(data: []))
+        for value in keys.values.values { if let id = ServiceID(value) { wanted.append(id) } }
+        var effects: HookEffects?
+        for chunk in wanted.chunks {
+            var query = query.where(keys.property, .isIn(chunk.map(\.json)))
+            query.json["$sort"] = nil
+            var cursor = try PageCursor(query, size: 1000, key: id)
+            while let query = try cursor.next(atMost: 1).first {
+                let (page, found) = try await page(query)
+                try cursor.received(page)
+                all.data += page.data
+                // An empty page says nothing about records.
+                if !page.isEmpty { effects = (effects ?? HookEffects()).union(found) }
+            }
+        }
+        if let sorter = try QuerySorter(query) {
+            all.data = sorter.sorted(all.data)
+        }
+        return (all, effects ?? HookEffects())
+    }
+
+    /// Sends a request.
+    private func page(_ query: Query<JSONValue>) async throws -> (Page<JSONValue>, HookEffects) {
+        var params = params.withoutQuery
+        // Events are applied to the result, so it must not come from a cache.
+        params.readsFromServer = true
+        let request = try service.request(.find, query: query, params: params)
+        let response = try await service.respond(to: request)
+        let page = try read(response.result)
+        // With event hooks, events say what the other hooks do to them.
+        if service.hasEventHooks { return (page, HookEffects()) }
+        return (page, HookEffects(of: response, to: request, isEmpty: page.isEmpty))
     }
 }
 

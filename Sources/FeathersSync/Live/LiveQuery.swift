@@ -84,6 +84,8 @@ struct LiveSource<Element: Sendable>: Sendable {
     var stores = true
     var operators: [QueryOperator] = []
     var clock: any Clock<Duration> = ContinuousClock()
+    /// The windows of those who read the query.
+    let control = LiveControl()
     /// Why the query cannot be encoded. The reader throws it.
     var refusal: FeathersError?
     /// Parses a result of `find`.

@@ -14,7 +14,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     /// The rows of the last snapshot; nil before the first one.
     private var shown: ResultRows?
     private var shownSource: ResultSource?
-    private var shownTotal: (count: Int?, isEstimated: Bool) = (nil, false)
+    private var shownTotal: (count: Int?, isEstimated: Bool, hasMore: Bool) = (nil, false, false)
     /// The rows of the window that have been decoded, including those that could not be.
     private var decoded = ResultRows()
     /// The versions in `decoded` that are left out, because they cannot be decoded.
@@ -93,6 +93,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             Window(judge, hasRoute: !source.params.route.isEmpty, showsWrites: source.writes == .all),
             hasShown: shown != nil)
         (self.window, wakes) = (window, window.wakes.makeAsyncIterator())
+        source.control.add(window)
         guard let results = app.keptResults else { return }
         deadline = LiveDeadline.begin(window, results)
         place = source.keptKey(for: sender.identity).map(results.place)
@@ -146,7 +147,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             isWorthShowing = state.isKnown || isEmptied
             return LiveContent(
                 rows: content.rows, source: state.source, total: content.total,
-                isTotalEstimated: content.isTotalEstimated, aliases: store.aliases)
+                isTotalEstimated: content.isTotalEstimated, hasMore: state.hasMore, aliases: store.aliases)
         }
         guard let content else { return nil }
         var (rows, changes) = (content.rows, content.rows.changes(since: decoded))
@@ -173,9 +174,10 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         let difference = LiveDifference(changes, of: rows, since: shown ?? ResultRows(), aliases: content.aliases)
         let isSame =
             shown != nil && difference.isEmpty && content.source == shownSource && content.total == shownTotal.count
-            && content.isTotalEstimated == shownTotal.isEstimated
+            && content.isTotalEstimated == shownTotal.isEstimated && content.hasMore == shownTotal.hasMore
         guard !isSame, let window else { return nil }
-        (shown, shownSource, shownTotal) = (rows, content.source, (content.total, content.isTotalEstimated))
+        (shown, shownSource) = (rows, content.source)
+        shownTotal = (content.total, content.isTotalEstimated, content.hasMore)
         window.withState { $1.hasShown = true }
         return LiveSnapshot(rows, content, difference, identity: window.sender.identity)
     }
@@ -186,7 +188,7 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         let content = LiveContent()
         let difference = LiveDifference(
             ResultRows().changes(since: old), of: ResultRows(), since: old, aliases: content.aliases)
-        (shown, shownSource, shownTotal) = (ResultRows(), content.source, (nil, false))
+        (shown, shownSource, shownTotal) = (ResultRows(), content.source, (nil, false, false))
         (decoded, undecodable) = (ResultRows(), [])
         return LiveSnapshot(ResultRows(), content, difference, identity: identity)
     }
@@ -216,6 +218,7 @@ struct LiveContent: Sendable {
     var source = ResultSource.stored(since: .distantPast)
     var total: Int?
     var isTotalEstimated = false
+    var hasMore = false
     /// The keys under which records were shown before the server assigned an id.
     var aliases = RecentValues<String>(limit: 1)
 }

@@ -20,6 +20,8 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
     public let total: Int?
     /// Whether ``total`` is an estimate, because something concerned a record beyond the known part of the result.
     public let isTotalEstimated: Bool
+    /// Whether more records follow, which ``LiveQuery/loadMore(_:)`` shows.
+    public let hasMore: Bool
     let difference: LiveDifference
     /// The user to whom the records are shown.
     let identity: Identity?
@@ -32,6 +34,7 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
             LiveRow(id: aliases[row.key] ?? row.key, record: row.shown(), state: row.state, write: row.write)
         }
         (source, total, isTotalEstimated) = (content.source, content.total, content.isTotalEstimated)
+        hasMore = content.hasMore
         (self.difference, self.identity) = (difference, identity)
     }
 

@@ -106,7 +106,7 @@ extension FeathersApp {
         let results: KeptResults
         do {
             let executed = try await outbox.journal.read { try ResultTables.lastExecuted(in: $0) }
-            results = KeptResults(store, .outbox(outbox), executed: executed ?? 0)
+            results = KeptResults(store, .outbox(outbox), executed: executed)
             try use(outbox: outbox)
         } catch {
             await outbox.close()

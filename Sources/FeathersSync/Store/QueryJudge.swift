@@ -19,6 +19,8 @@ struct QueryJudge: Sendable {
     let sorter: QuerySorter?
     /// The name of the records' id property.
     let id: String
+    /// The keys whose records the window has, if it is that of a relation.
+    var keys: RelatedKeys?
     private let selection: QuerySelection?
     /// Whether the query selects some properties only.
     var hasSelection: Bool { selection != nil }
@@ -56,7 +58,7 @@ struct QueryJudge: Sendable {
     /// Returns whether a record meets the query's conditions; nil if only the server knows, because a date is in an
     /// unknown form. False if the query cannot be evaluated locally.
     func judges(_ record: JSONValue) -> Bool? {
-        guard let matcher else { return false }
+        guard let matcher, keys?.contain(record) ?? true else { return false }
         let isMatch = matcher.judges(record)
         guard isMatch != false, recordTests.allSatisfy({ $0.test.matches(record, $0.operand) ?? false }) else {
             return false
@@ -67,11 +69,11 @@ struct QueryJudge: Sendable {
     /// Returns whether a record meets the query's conditions, or may. False if the query cannot be evaluated locally.
     func matches(_ record: JSONValue) -> Bool { judges(record) ?? true }
 
-    /// Returns the query to send when so many records are hidden by pending writes.
-    func request(hiding count: Int) -> Query<JSONValue> {
-        guard let limit, limit > 0, count > 0 else { return request }
+    /// Returns the query to send for a number of records; nil for the query's own.
+    func request(for count: Int?) -> Query<JSONValue> {
+        guard let count, limit != 0 else { return request }
         var request = request
-        request.json["$limit"] = .integer(Int64(limit) + Int64(headroom) + Int64(count))
+        request.json["$limit"] = .integer(Int64(count))
         return request
     }
 

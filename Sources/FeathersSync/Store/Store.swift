@@ -126,12 +126,23 @@ extension Store {
         return windows[id]?.beginFetch(at: time)
     }
 
+    /// Begins a fetch of the records that are missing from a list that has grown.
+    /// - Returns: Nil if none are missing.
+    mutating func beginAddition(_ id: Window.ID) throws(FeathersError) -> (
+        fetch: Window.Fetch, request: Query<JSONValue>
+    )? {
+        time += 1
+        return try windows[id]?.beginAddition(at: time)
+    }
+
     /// Applies the page that a fetch has brought, unless the fetch is no longer the window's.
     /// - Parameter hooks: What hooks did to the request and the response.
     mutating func fetched(_ id: Window.ID, _ time: Int, _ page: Page<JSONValue>, _ hooks: HookEffects = HookEffects())
         throws(FeathersError)
     {
-        guard var window = windows[id], let fetch = window.fetch, fetch.time == time else { return }
+        guard var window = windows[id],
+            let fetch = [window.fetch, window.addition].compactMap(\.self).first(where: { $0.time == time })
+        else { return }
         var next = window
         next.setHooks(hooks)
         var sent = OrderedPage(try window.rows(of: page), fetch.log)
@@ -139,7 +150,8 @@ extension Store {
         let rows = sent.rows
         // Hold ends: the page was sent after the response.
         for (key, hold) in holds where hold.time < time {
-            guard sent.found[key] != nil || window.isConcerned(by: key, [hold.result.record]) else { continue }
+            let isInScope = fetch.scope == .all && window.isConcerned(by: key, [hold.result.record])
+            guard sent.found[key] != nil || isInScope else { continue }
             holds[key] = nil
             ask(key, [hold.result.record], besides: id)
         }
@@ -158,7 +170,7 @@ extension Store {
             remember(left)
         }
         if window.isShared, window.isJudged {
-            Self.apply(sent.log, sent.found, to: &window)
+            Self.apply(sent.log, sent.found, fetch, to: &window)
         } else if !fetch.log.isEmpty {
             // This page is the first to show that hooks change the result. Events that arrived during the fetch may
             // affect it too, so fetch again.
@@ -185,9 +197,11 @@ extension Store {
     /// Applies what was reported while a fetch was in flight to the page that it brought, and fetches again if they do
     /// not agree: the page may be older or newer.
     private static func apply(
-        _ log: [String: [JSONValue?]], _ found: [String: JSONValue], to window: inout Window
+        _ log: [String: [JSONValue?]], _ found: [String: JSONValue], _ fetch: Window.Fetch, to window: inout Window
     ) {
         for (key, reports) in log {
+            // Other records are where the reports have put them.
+            guard found[key] != nil || window.isMissed(key, reports, by: fetch) else { continue }
             if !reports.contains(where: { window.agrees(found[key], with: $0) }) { window.want(.soon) }
             if window[key] == nil, let last = reports.last { window.report(key, last, isNew: false) }
         }

@@ -19,8 +19,20 @@ struct Window: Sendable {
 
     /// A fetch in flight.
     struct Fetch: Sendable {
+        /// The records that a fetch asks for.
+        enum Scope: Sendable, Equatable {
+            case all
+            /// The records after the last known one.
+            case rest
+            /// The records of further keys.
+            case keys
+        }
+
+        var scope = Scope.all
         /// The number of records that it asks for; nil without a limit.
         let asked: Int?
+        /// The keys whose records it asks for, if the window has keys.
+        var keys: RelatedKeys?
         /// When it was sent.
         let time: Int
         /// What was reported of records since: each one's states in order, nil if it was removed.
@@ -30,7 +42,7 @@ struct Window: Sendable {
     /// The distance between the places of a first result's rows, which leaves room for new ones.
     static let placeStep = 1 << 16
 
-    let judge: QueryJudge
+    var judge: QueryJudge
     /// Whether the service's path has values for placeholders, of which events say nothing.
     let hasRoute: Bool
     /// Whether queued writes are shown.
@@ -38,36 +50,44 @@ struct Window: Sendable {
     /// Whether hooks changed the query of the last fetch on its way, or its result on the way back.
     private(set) var hooks = HookEffects()
     /// The first records of the result, in order and without gaps.
-    private(set) var known = ResultRows()
-    private(set) var table: [String: ResultRow] = [:]
-    private(set) var order: ResultOrder
+    var known = ResultRows()
+    var table: [String: ResultRow] = [:]
+    var order: ResultOrder
     /// Whether no record follows the last known one.
-    private(set) var isComplete = false
-    /// The number of records to show.
-    private(set) var limit: Int
+    var isComplete = false
+    /// The number of records to show before the list grows: the query's limit or the server's, if that is less.
+    private(set) var firstLimit: Int
+    /// The number of records to show beyond the first limit.
+    var growth = 0
     /// The number of records in the whole result, if the server has reported it.
-    private var fetchedTotal: Int?
+    private(set) var fetchedTotal: Int?
     /// Whether a report may have changed the total.
-    private var isTotalEstimated = false
+    private(set) var isTotalEstimated = false
     /// Where the known part comes from.
     private(set) var source = ResultSource.stored(since: .distantPast)
     private(set) var fetch: Fetch?
+    /// The fetch in flight of records after the last known one.
+    var addition: Fetch?
+    /// The keys whose records have not been fetched, if the window has keys.
+    var missing: Set<String> = []
     /// The fetch that is wanted after the one in flight, if any.
     private(set) var wanted: Urgency?
     /// When the fetch was sent that was answered last; 0 before.
     private(set) var time = 0
-    /// The number of records that it asked for, and of those that it brought.
-    private var asked = 0
-    private var brought = 0
+    /// The number of records that it and later additions asked for, and of those that they brought.
+    var asked = 0
+    var brought = 0
     /// What was shown last.
     var shown = Shown()
 
     init(_ judge: QueryJudge, hasRoute: Bool = false, showsWrites: Bool = true) {
         (self.judge, self.hasRoute, self.showsWrites) = (judge, hasRoute, showsWrites)
-        (limit, wanted) = (judge.limit ?? .max, judge.limit == 0 ? nil : .now)
+        (firstLimit, wanted) = (judge.limit ?? .max, judge.limit == 0 ? nil : .now)
         order = ResultOrder(judge.sorter, of: [])
     }
 
+    /// The number of records to show.
+    var limit: Int { firstLimit == .max ? .max : firstLimit + growth }
     /// Whether there is a result, from the server or from disk.
     var isKnown: Bool { time > 0 || source != .stored(since: .distantPast) }
     /// Whether the rows are the records that all windows share: `$select` and hooks can shape them for this query only.
@@ -102,7 +122,7 @@ struct Window: Sendable {
 
 extension Window {
     /// The fetch to begin, if any: also one that brings more records into a limited result.
-    var wantedFetch: Urgency? { fetch == nil ? wanted : nil }
+    var wantedFetch: Urgency? { fetch == nil ? wanted ?? (missing.isEmpty ? nil : .now) : nil }
 
     mutating func want(_ urgency: Urgency) {
         if judge.limit != 0 { wanted = max(wanted ?? .soon, urgency) }
@@ -110,19 +130,25 @@ extension Window {
 
     /// Asks for more records if fewer are shown than the limit and a fetch can help.
     mutating func wantFetchIfShort(of shownCount: Int) {
-        guard fetch == nil, time > 0, !isComplete, judge.canJudge, shownCount < limit else { return }
+        guard fetch == nil, addition == nil, time > 0, !isComplete, judge.canJudge, shownCount < limit else { return }
         let hasLost = known.count < min(limit, brought - shown.hiddenCount) + shown.hiddenCount
         // A server that limits a query without a limit can't be asked for more.
-        let most = judge.limit.map { min($0, limit) + shown.hiddenCount } ?? 0
+        let most = judge.limit == nil ? 0 : limit + shown.hiddenCount
         if hasLost || asked < most { want(.now) }
     }
 
     /// Begins a fetch.
     /// - Parameter time: A greater one than that of any earlier fetch.
     mutating func beginFetch(at time: Int) -> (fetch: Fetch, request: Query<JSONValue>) {
-        let begun = Fetch(asked: judge.limit.map { $0 + judge.headroom + shown.hiddenCount }, time: time)
+        if wanted == nil, let keys = judge.keys?.only(missing) {
+            let begun = Fetch(scope: .keys, asked: nil, keys: keys, time: time)
+            fetch = begun
+            return (begun, judge.request)
+        }
+        let limit = judge.limit.map { $0 + growth } ?? (growth > 0 ? limit : nil)
+        let begun = Fetch(asked: limit.map { $0 + judge.headroom + shown.hiddenCount }, keys: judge.keys, time: time)
         (fetch, wanted) = (begun, nil)
-        return (begun, judge.request(hiding: shown.hiddenCount))
+        return (begun, judge.request(for: begun.asked))
     }
 
     mutating func setHooks(_ effects: HookEffects) { hooks = effects }
@@ -138,8 +164,11 @@ extension Window {
     /// Gives up the fetch in flight. Its response is ignored.
     mutating func endFetch() { fetch = nil }
 
-    /// Notes what was reported of a record while the fetch is in flight.
-    mutating func log(_ key: String, _ record: JSONValue?) { fetch?.log[key, default: []].append(record) }
+    /// Notes what was reported of a record while a fetch is in flight.
+    mutating func log(_ key: String, _ record: JSONValue?) {
+        fetch?.log[key, default: []].append(record)
+        addition?.log[key, default: []].append(record)
+    }
 
     /// Returns the rows of a page.
     /// - Throws: ``FeathersError/Code/generalError`` if a record has no id.
@@ -165,8 +194,16 @@ extension Window {
     ///   - rows: The rows of the page, except for those that the log has replaced.
     ///   - hooks: What hooks did to the request and the response.
     mutating func fetched(_ rows: [ResultRow], _ page: Page<JSONValue>, _ hooks: HookEffects, _ fetch: Fetch) {
-        self.fetch = nil
+        if fetch.scope == .rest { addition = nil } else { self.fetch = nil }
         self.hooks = hooks
+        switch fetch.scope {
+        case .all: break
+        case .rest: return append(rows, page, fetch)
+        case .keys: return add(rows, fetch)
+        }
+        // It has brought what an addition would bring.
+        addition = nil
+        missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
         (time, asked, brought, source) = (fetch.time, fetch.asked ?? .max, page.count, .server)
         isComplete = page.total.map { judge.skip + page.count >= $0 } ?? (page.count < asked)
         // Rows that stay keep their places if those increase.
@@ -193,7 +230,7 @@ extension Window {
         known = rows
         table = Dictionary(minimumCapacity: rows.count)
         for row in rows { table[row.key] = row }
-        self.limit = min(judge.limit ?? .max, limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
+        firstLimit = min(judge.limit ?? .max, limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
         (fetchedTotal, isTotalEstimated) = (total, false)
     }
 
@@ -201,7 +238,7 @@ extension Window {
     mutating func clear() {
         touch(nil)
         (known, table, isComplete, fetchedTotal, isTotalEstimated) = (ResultRows(), [:], false, nil, false)
-        (time, source) = (0, .stored(since: .distantPast))
+        (time, source, addition) = (0, .stored(since: .distantPast), nil)
         if judge.limit != 0, fetch == nil { wanted = .now }
     }
 }
@@ -280,7 +317,7 @@ extension Window {
     }
 
     /// Inserts a row in its place, unless that is behind the known part.
-    private mutating func insert(_ row: ResultRow) {
+    mutating func insert(_ row: ResultRow) {
         let index = order.insertionIndex(for: row.record, at: row.place, in: known)
         guard isComplete || index < known.count else { return }
         known.insert(row, at: index)
@@ -291,13 +328,14 @@ extension Window {
     /// Forgets records far beyond the limit.
     private mutating func trim() {
         let most = limit == .max ? Int.max : limit + 2 * max(judge.headroom, 5)
-        guard known.count > most else { return }
+        // An addition follows the last known record.
+        guard known.count > most, addition == nil else { return }
         if isComplete { fetchedTotal = judge.skip + known.count }
         for row in known[most...] { table[row.key] = nil }
         (known, isComplete) = (known.limited(to: most), false)
     }
 
-    private mutating func replace(_ old: ResultRow, with record: JSONValue) {
+    mutating func replace(_ old: ResultRow, with record: JSONValue) {
         guard old.record != record, let index = order.index(of: old, in: known) else { return }
         let row = row(old.key, record, at: old.place)
         known.replace(index, with: row)
@@ -316,4 +354,9 @@ struct HookEffects: Sendable, Equatable {
     var changeQueries = false
     /// Whether hooks changed the records that the server sent.
     var changeResults = false
+
+    func union(_ other: HookEffects) -> HookEffects {
+        HookEffects(
+            changeQueries: changeQueries || other.changeQueries, changeResults: changeResults || other.changeResults)
+    }
 }

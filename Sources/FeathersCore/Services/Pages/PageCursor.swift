@@ -1,5 +1,5 @@
 /// The state machine that determines which pages of a list to request. Without I/O.
-struct PageCursor: Sendable {
+package struct PageCursor: Sendable {
     private enum Order: Sendable {
         /// By `$skip`. Records created or removed in the meantime shift later pages.
         case counted
@@ -20,7 +20,7 @@ struct PageCursor: Sendable {
     private var lastPage: [JSONValue] = []
     private(set) var position: Int
     private(set) var total: Int?
-    private(set) var isOver = false
+    package private(set) var isOver = false
     /// Whether a page after the first was empty although the service has reported more records. The remaining records
     /// are then requested without the key: a server may compare it as text, because query strings have no types.
     private var isDoubtful = false
@@ -30,7 +30,7 @@ struct PageCursor: Sendable {
     ///   - size: The size of a page.
     ///   - key: The unique property that separates pages; nil to use `$skip`.
     /// - Throws: ``FeathersError/Code/badRequest`` that names the part of the query that prevents paging.
-    init(_ query: Query<JSONValue>, size: Int, key: String?) throws(FeathersError) {
+    package init(_ query: Query<JSONValue>, size: Int, key: String?) throws(FeathersError) {
         guard size > 0 else {
             throw FeathersError(.badRequest, "The page size must be at least 1", execution: .neverSent)
         }
@@ -49,8 +49,7 @@ struct PageCursor: Sendable {
                     .badRequest, "Pages keyed by '\(key)' cannot be combined with $skip", execution: .neverSent)
             }
             if query.json["$sort"]?.object?[key] == nil { query = query.sorted(by: key) }
-            let sort = query.json["$sort"]?.object ?? [:]
-            order = .keyed(sort.map { ($0.key, (ParsedInteger($0.value).value ?? 1) < 0) })
+            order = .keyed(Query.sortedProperties(of: query))
             query = query.selectingSortedProperties()
         } else {
             order = .counted
@@ -60,7 +59,7 @@ struct PageCursor: Sendable {
     }
 
     /// Returns the queries of the next pages, in order. Returns more than one only if they do not depend on each other.
-    func next(atMost count: Int) throws(FeathersError) -> [Query<JSONValue>] {
+    package func next(atMost count: Int) throws(FeathersError) -> [Query<JSONValue>] {
         guard !isOver else { return [] }
         if isDoubtful { return [query.skip(position).limit(1)] }
         switch order {
@@ -85,7 +84,7 @@ struct PageCursor: Sendable {
     /// - Returns: Whether the results of the other queries are the pages that follow.
     /// - Throws: ``FeathersError/Code/generalError`` if the service returns the same page again, or does not find the
     ///   records after the key of the last one.
-    mutating func received(_ page: Page<JSONValue>) throws(FeathersError) -> Bool {
+    @discardableResult package mutating func received(_ page: Page<JSONValue>) throws(FeathersError) -> Bool {
         if isDoubtful {
             isOver = true
             // In the meantime, records may have been removed, and others created before them.
@@ -135,6 +134,17 @@ struct PageCursor: Sendable {
 }
 
 extension Query where Model == JSONValue {
+    /// Returns a query for the records after the given one, in the order of the query's `$sort`.
+    /// - Throws: ``FeathersError/Code/generalError`` if the record lacks a property of the order.
+    package func after(_ record: JSONValue) throws(FeathersError) -> Query {
+        try after(record, sortedBy: Self.sortedProperties(of: self))
+    }
+
+    fileprivate static func sortedProperties(of query: Query) -> [(property: String, isDescending: Bool)] {
+        let sort = query.json["$sort"]?.object ?? [:]
+        return sort.map { ($0.key, (ParsedInteger($0.value).value ?? 1) < 0) }
+    }
+
     /// Returns a query for the records after the given one: equal in the first properties, then greater in the next.
     fileprivate func after(_ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)])
         throws(FeathersError) -> Query

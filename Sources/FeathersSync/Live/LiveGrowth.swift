@@ -1,0 +1,169 @@
+import FeathersCore
+import FeathersSupport
+
+/// The open windows of a live query, so that the query can make them grow, or fetch them again.
+final class LiveControl: Sendable {
+    private struct Place: Sendable {
+        weak var window: LiveWindow?
+    }
+
+    private struct State: Sendable {
+        var places: [Place] = []
+        /// Fulfilled when the present growth ends.
+        var growing: Promise<Void>?
+    }
+
+    private let state = Locked(State())
+
+    func add(_ window: LiveWindow) {
+        state.withLock { $0.places = $0.places.filter { $0.window != nil } + [Place(window: window)] }
+    }
+
+    /// The open windows.
+    /// - Throws: ``FeathersError/Code/badRequest`` if there are none.
+    func windows() throws -> [LiveWindow] {
+        let windows = state.withLock { $0.places.compactMap(\.window) }
+        guard windows.isEmpty else { return windows }
+        throw FeathersError(
+            .badRequest, "The live query is not being read: read its snapshots first", execution: .neverSent)
+    }
+
+    /// Runs a growth after the one that is running.
+    func grow<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        let ended = Promise<Void>()
+        while true {
+            let other = state.withLock { state -> Promise<Void>? in
+                if let other = state.growing { return other }
+                state.growing = ended
+                return nil
+            }
+            guard let other else { break }
+            try await other.value()
+        }
+        defer {
+            state.withLock { $0.growing = nil }
+            _ = ended.resolve(())
+        }
+        return try await body()
+    }
+}
+
+extension LiveQuery {
+    /// Shows more records at the end of the list. They join the rows of the next snapshot.
+    ///
+    /// ```swift
+    /// let newest = messages.live(.sorted(by: .createdAt, .descending).limit(30))
+    /// for try await snapshot in newest.snapshots { show(snapshot, hasMore: snapshot.hasMore) }
+    /// // In another task, when the last row appears:
+    /// try await newest.loadMore()
+    /// ```
+    ///
+    /// The server is asked for the records after the last known one, by the properties of `$sort`, so that records that
+    /// are created or removed meanwhile cause neither gaps nor repetitions. If the query does not sort, if it has a
+    /// `$skip`, or if the last record lacks a sorted property, the whole result is fetched with a higher `$limit`.
+    ///
+    /// Call it while the query is being read. The growth ends with the sequence, and with the user's sign-in.
+    /// - Parameter count: The number of records to add. By default, as many as the query showed at first.
+    /// - Returns: Whether more records follow.
+    /// - Throws: The errors of `find`, and ``FeathersError/Code/badRequest`` if the query is not being read, or if the
+    ///   server's maximum prevents a higher `$limit`. The list then stays as it was.
+    @discardableResult
+    public func loadMore(_ count: Int? = nil) async throws -> Bool {
+        if let count, count < 1 {
+            throw FeathersError(.badRequest, "The number of records to add must be at least 1", execution: .neverSent)
+        }
+        return try await source.control.grow {
+            var hasMore = false
+            for window in try source.control.windows() {
+                hasMore = try await source.grow(window, by: count) || hasMore
+            }
+            return hasMore
+        }
+    }
+
+    /// Fetches the result again, for example when the user pulls to refresh.
+    ///
+    /// Call it while the query is being read. It returns once the server has responded; what has changed is in the next
+    /// snapshot.
+    /// - Throws: The errors of `find`, and ``FeathersError/Code/badRequest`` if the query is not being read. What is
+    ///   shown stays.
+    public func refresh() async throws {
+        for window in try source.control.windows() { try await source.fetchAll(window) }
+    }
+}
+
+extension LiveSource {
+    fileprivate func grow(_ window: LiveWindow, by count: Int?) async throws -> Bool {
+        let step = window.change { store, _ in store.change(window.id) { $0.grow(by: count) } ?? 0 }
+        do { try await fill(window) } catch {
+            window.change { store, _ in
+                _ = store.change(window.id) {
+                    $0.growth -= step
+                    $0.endAddition()
+                }
+            }
+            throw error
+        }
+        return window.withState { store, _ in store.windows[window.id]?.hasMore ?? false }
+    }
+
+    /// Fetches what is missing from a list that has grown.
+    private func fill(_ window: LiveWindow) async throws {
+        var hasFetchedAll = false
+        while true {
+            try checkUser(of: window)
+            do {
+                let begun = try window.withState { store, _ in try store.beginAddition(window.id) }
+                guard let begun else { return }
+                let (page, effects) = try await service.app.withoutToken {
+                    try await self.page(begun.request, begun.fetch, window)
+                }
+                let isFilled = try window.change { store, _ in
+                    // A fetch of the whole result may have come first.
+                    let isCurrent = store.windows[window.id]?.addition?.time == begun.fetch.time
+                    try store.fetched(window.id, begun.fetch.time, page, effects)
+                    return !isCurrent || store.windows[window.id]?.isFilled ?? true
+                }
+                if isFilled { continue }
+                throw Window.cannotGrow("the service does not find them by the properties of '$sort'")
+            } catch let error as FeathersError where error.code == .badRequest && error.execution == .neverSent {
+                // The whole result, unless the server has smaller pages.
+                if hasFetchedAll { throw error }
+                hasFetchedAll = true
+                try await fetchAll(window)
+            }
+        }
+    }
+
+    /// Fetches the whole result, in place of a fetch in flight.
+    fileprivate func fetchAll(_ window: LiveWindow) async throws {
+        try checkUser(of: window)
+        let begun = window.change { store, _ in
+            store.confirm()
+            _ = store.change(window.id) { $0.want(.now) }
+            return store.beginFetch(window.id)
+        }
+        guard let begun else { return }
+        do {
+            let (page, effects) = try await service.app.withoutToken {
+                try await self.page(begun.request, begun.fetch, window)
+            }
+            try window.change { store, _ in try store.fetched(window.id, begun.fetch.time, page, effects) }
+        } catch {
+            window.change { store, _ in
+                _ = store.change(window.id) {
+                    guard $0.fetch?.time == begun.fetch.time else { return }
+                    $0.endFetch()
+                    $0.want(.now)
+                }
+            }
+            throw error
+        }
+    }
+
+    private func checkUser(of window: LiveWindow) throws {
+        guard !window.sender.isCurrent else { return }
+        throw FeathersError(
+            .notAuthenticated, "The signed-in user changed while the list was read", execution: .neverSent)
+    }
+}

@@ -1,0 +1,115 @@
+import FeathersCore
+
+/// Lists that grow: a fetch brings the records after the last known one. Those before it stay as events report them.
+extension Window {
+    /// Whether records follow those that are shown.
+    var hasMore: Bool { !isComplete || known.count - shown.hiddenCount > limit }
+
+    /// Why the records after the last known one cannot be asked for; nil if they can.
+    private var reasonForWhole: String? {
+        if judge.sorter == nil { return "the query does not sort, so that no record is known to follow another" }
+        return judge.skip > 0 ? "the query has a '$skip'" : nil
+    }
+
+    /// Shows more records.
+    /// - Parameter count: How many; nil for as many as at first.
+    /// - Returns: How many.
+    mutating func grow(by count: Int?) -> Int {
+        guard firstLimit != .max, firstLimit > 0 else { return 0 }
+        let step = min(count ?? firstLimit, 1 << 30)
+        growth += step
+        return step
+    }
+
+    /// Whether a list that has grown has all records to show.
+    var isFilled: Bool { isComplete || limit == .max || known.count >= limit + shown.hiddenCount }
+
+    /// Begins a fetch of the records that are missing from a list that has grown.
+    /// - Parameter time: A greater one than that of any earlier fetch.
+    /// - Returns: Nil if none are missing.
+    /// - Throws: ``FeathersError/Code/badRequest`` if only a fetch of the whole result can bring them.
+    mutating func beginAddition(at time: Int) throws(FeathersError) -> (fetch: Fetch, request: Query<JSONValue>)? {
+        guard !isFilled, let last = known.last else { return nil }
+        if let reasonForWhole { throw Self.cannotGrow(reasonForWhole) }
+        let asked = limit + shown.hiddenCount - known.count + judge.headroom
+        let request: Query<JSONValue>
+        do { request = try judge.request.after(last.record).limit(asked) } catch {
+            throw Self.cannotGrow("the last record lacks a property by which the query sorts")
+        }
+        let begun = Fetch(scope: .rest, asked: asked, time: time)
+        addition = begun
+        return (begun, request)
+    }
+
+    static func cannotGrow(_ reason: String) -> FeathersError {
+        FeathersError(
+            .badRequest, "The server's limit is reached, and the records after it cannot be asked for: \(reason)",
+            execution: .neverSent)
+    }
+
+    /// Gives up an addition. Its response is ignored.
+    mutating func endAddition() { addition = nil }
+
+    /// Adds the rows of a page that follows the known part.
+    mutating func append(_ rows: [ResultRow], _ page: Page<JSONValue>, _ fetch: Fetch) {
+        let start = known.last
+        var place = start?.place ?? 0
+        var added = start.map { [$0] } ?? []
+        for row in rows where table[row.key] == nil {
+            place = max(row.place, place + 1)
+            added.append(row.moved(to: place))
+        }
+        if case .sorted(let sorter) = order, !ResultOrder(sorter, of: added).isSorted { order = .foreign(sorter) }
+        for row in added.dropFirst(start == nil ? 0 : 1) {
+            known.insert(row, at: known.count)
+            table[row.key] = row
+        }
+        let asked = fetch.asked ?? .max
+        // Records that lack a sorted property, or whose values the service compares as text, are not found after others.
+        isComplete = page.total.map { page.count >= $0 } == true && !isTotalEstimated && fetchedTotal == known.count
+        (self.asked, brought) = (max(self.asked, known.count - page.count + asked), known.count)
+    }
+
+    /// Returns the query for the records that follow a page of a list that has grown, because a server with smaller
+    /// pages does not send them at once; nil if none are missing, or if they cannot be asked for.
+    func request(after page: Page<JSONValue>, in fetch: Fetch) -> Query<JSONValue>? {
+        guard growth > 0 || fetch.scope == .rest, let asked = fetch.asked, page.count < asked, page.limit != nil,
+            reasonForWhole == nil, page.total.map({ page.count < $0 }) ?? true, let last = page.last
+        else { return nil }
+        return try? judge.request.after(last).limit(asked - page.count)
+    }
+}
+
+extension Window {
+    /// Returns whether a fetch should have found a record in one of these states.
+    func isMissed(_ key: String, _ states: [JSONValue?], by fetch: Fetch) -> Bool {
+        switch fetch.scope {
+        case .all: true
+        case .rest: table[key] == nil
+        case .keys: states.contains { $0.map { fetch.keys?.contain($0) ?? false } ?? false }
+        }
+    }
+}
+
+/// The windows of relations, whose records have some keys.
+extension Window {
+    /// Adds and removes keys. The records of removed keys stay until the next fetch of all, or until they are many.
+    /// - Parameter fetched: The keys whose records need no fetch.
+    mutating func changeKeys(adding added: [String: JSONValue], removing removed: [String], fetched: Set<String>) {
+        guard var keys = judge.keys else { return }
+        for key in removed { keys.values[key] = nil }
+        for (key, value) in added where keys.values.updateValue(value, forKey: key) == nil { missing.insert(key) }
+        missing.subtract(removed)
+        missing.subtract(fetched)
+        judge.keys = keys
+        touch(nil)
+    }
+
+    /// Adds the rows of further keys.
+    mutating func add(_ rows: [ResultRow], _ fetch: Fetch) {
+        missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
+        for row in rows {
+            if let old = table[row.key] { replace(old, with: row.record) } else { insert(row) }
+        }
+    }
+}

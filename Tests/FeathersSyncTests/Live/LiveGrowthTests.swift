@@ -1,0 +1,155 @@
+import FeathersCore
+import FeathersSupport
+import FeathersTesting
+import Testing
+
+@testable import FeathersSync
+
+@Suite("A list that grows", .timeLimit(.minutes(5)))
+struct LiveGrowthTests {
+    /// A service of numbered records behind a transport that counts requests.
+    private struct Scene: Sendable {
+        let app: FeathersApp
+        let server: MemoryService
+        let queries = Locked<[Query<JSONValue>]>([])
+        let isOnline = Locked(true)
+
+        init(_ count: Int, page: Int?, _ record: (Int) -> JSONObject = { ["n": .integer(Int64($0))] }) {
+            let records = (0..<count).map { number in
+                var record = record(number)
+                record["id"] = .integer(Int64(number))
+                return record
+            }
+            let server = MemoryService(
+                startID: Int64(count), pagination: page.map { Pagination(default: $0, max: $0) }, records: records)
+            self.server = server
+            let (queries, isOnline) = (queries, isOnline)
+            app = FeathersApp(
+                transport: StubTransport { request in
+                    guard isOnline.withLock({ $0 }) else {
+                        throw FeathersError(.unavailable, "No server", execution: .neverSent)
+                    }
+                    if request.method == .find { queries.withLock { $0.append(request.params.query) } }
+                    return try await server.respond(to: request).result
+                })
+        }
+
+        var records: Service<JSONValue> { app.service("records") }
+
+        /// The ids of the first records, as the server has them now.
+        func ids(_ count: Int) async throws -> [Int64] {
+            var ids: [Int64] = []
+            while ids.count < count {
+                let query = Query<JSONValue>.sorted(by: "n", .descending).skip(ids.count)
+                ids += try await server.find(Params(query: query))["data"]?.array?.map { $0["id"]?.integer ?? -1 } ?? []
+            }
+            return Array(ids.prefix(count))
+        }
+    }
+
+    private static func ids(_ snapshot: LiveSnapshot<JSONValue>?) -> [Int64] {
+        snapshot?.records.map { $0["id"]?.integer ?? -1 } ?? []
+    }
+
+    @Test("gets the records after the last one, whatever the size of the server's pages", arguments: [nil, 7, 10, 50])
+    func grows(page: Int?) async throws {
+        let scene = Scene(35, page: page)
+        let query = scene.records.live(.sorted(by: "n", .descending).limit(10))
+        var live = query.snapshots.makeAsyncIterator()
+        let first = min(10, page ?? 10)
+        var snapshot = try await live.next()
+        #expect(Self.ids(snapshot) == (35 - Int64(first)..<35).reversed() && snapshot?.hasMore == true)
+        #expect(try await query.loadMore())
+        snapshot = try await live.next()
+        #expect(Self.ids(snapshot) == (35 - 2 * Int64(first)..<35).reversed())
+        #expect(snapshot?.changes.removals == [] && snapshot?.changes.insertions == Array(first..<2 * first))
+        #expect(try await !query.loadMore(100))
+        snapshot = try await live.next()
+        #expect(Self.ids(snapshot) == (0..<35).reversed() && snapshot?.hasMore == false)
+        #expect(try await !query.loadMore())
+        // Only what is missing was asked for. Without totals, the end is looked for once more.
+        let whole = scene.queries.withLock { $0.dropFirst().count { $0.json["$or"] == nil } }
+        #expect(whole == (page == nil ? 1 : 0))
+    }
+
+    @Test("keeps growing over records that are created, changed and removed meanwhile")
+    func changes() async throws {
+        let scene = Scene(30, page: 10)
+        let query = scene.records.live(.sorted(by: "n", .descending).limit(10))
+        var live = query.snapshots.makeAsyncIterator()
+        _ = try await live.next()
+        try await scene.records.create(["n": 100])
+        try await scene.records.remove(29)
+        try await scene.records.patch(0, with: ["n": 50])
+        try await query.loadMore()
+        var snapshot = try await live.next()
+        while Self.ids(snapshot).count < 20 { snapshot = try await live.next() }
+        #expect(Self.ids(snapshot) == (try await scene.ids(20)))
+        // All that is shown is fetched again, page by page.
+        scene.queries.withLock { $0 = [] }
+        try await query.refresh()
+        #expect(scene.queries.withLock { $0.count } == 3)
+    }
+
+    @Test("is fetched as a whole with a higher limit if the query does not sort")
+    func unsorted() async throws {
+        let scene = Scene(30, page: nil)
+        let query = scene.records.live(Query().limit(10))
+        var live = query.snapshots.makeAsyncIterator()
+        #expect(Self.ids(try await live.next()) == Array(0..<10))
+        #expect(try await query.loadMore())
+        #expect(Self.ids(try await live.next()) == Array(0..<20))
+        #expect(scene.queries.withLock { $0.map { $0.json["$limit"] } } == [15, 25])
+    }
+
+    @Test("stays as it was where the server's pages are smaller and the query does not sort, or if it cannot be reached")
+    func refused() async throws {
+        let scene = Scene(30, page: 10)
+        let query = scene.records.live(Query())
+        await #expect(throws: FeathersError.self) { try await query.loadMore() }
+        var live = query.snapshots.makeAsyncIterator()
+        #expect(Self.ids(try await live.next()) == Array(0..<10))
+        let refusal = await #expect(throws: FeathersError.self) { try await query.loadMore() }
+        #expect(refusal?.message.contains("does not sort") == true)
+        let sorted = scene.records.live(.sorted(by: "n"))
+        var other = sorted.snapshots.makeAsyncIterator()
+        #expect(Self.ids(try await other.next()) == Array(0..<10))
+        scene.isOnline.withLock { $0 = false }
+        await #expect(throws: FeathersError.self) { try await sorted.loadMore() }
+        await #expect(throws: FeathersError.self) { try await sorted.refresh() }
+        scene.isOnline.withLock { $0 = true }
+        #expect(try await sorted.loadMore())
+        #expect(Self.ids(try await other.next()) == Array(0..<20))
+    }
+
+    @Test("reaches records without a value of the sorted property, or says why it does not", arguments: [nil, 10])
+    func missingValues(page: Int?) async throws {
+        let scene = Scene(30, page: page) { $0 < 15 ? ["n": .integer(Int64($0))] : [:] }
+        let query = scene.records.live(.sorted(by: "n", .descending).limit(10))
+        var live = query.snapshots.makeAsyncIterator()
+        #expect(Self.ids(try await live.next()) == (5..<15).reversed())
+        #expect(try await query.loadMore(5))
+        #expect(Self.ids(try await live.next()) == (0..<15).reversed())
+        guard page == nil else {
+            await #expect(throws: FeathersError.self) { try await query.loadMore() }
+            return
+        }
+        try await query.loadMore(15)
+        #expect(Self.ids(try await live.next()) == (0..<15).reversed() + (15..<30))
+    }
+
+    @Test("grows by several callers at the same time as if by one after the other")
+    func concurrently() async throws {
+        let scene = Scene(100, page: 50)
+        let query = scene.records.live(.sorted(by: "n").limit(10))
+        var live = query.snapshots.makeAsyncIterator()
+        _ = try await live.next()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<5 { group.addTask { try await query.loadMore() } }
+            try await group.waitForAll()
+        }
+        var snapshot = try await live.next()
+        while Self.ids(snapshot).count < 60 { snapshot = try await live.next() }
+        #expect(Self.ids(snapshot) == Array(0..<60))
+    }
+}
