@@ -5,6 +5,9 @@ import FeathersSupport
 final class LiveControl: Sendable {
     private struct Place: Sendable {
         weak var window: LiveWindow?
+        /// Whether it has the related records of another window's.
+        let isRelated: Bool
+        let refresh: @Sendable () async throws -> Void
     }
 
     private struct State: Sendable {
@@ -15,18 +18,24 @@ final class LiveControl: Sendable {
 
     private let state = Locked(State())
 
-    func add(_ window: LiveWindow) {
-        state.withLock { $0.places = $0.places.filter { $0.window != nil } + [Place(window: window)] }
+    func add(_ window: LiveWindow, isRelated: Bool, refresh: @escaping @Sendable () async throws -> Void) {
+        let place = Place(window: window, isRelated: isRelated, refresh: refresh)
+        state.withLock { $0.places = $0.places.filter { $0.window != nil } + [place] }
     }
 
-    /// The open windows.
-    /// - Throws: ``FeathersError/Code/badRequest`` if there are none.
-    func windows() throws -> [LiveWindow] {
-        let windows = state.withLock { $0.places.compactMap(\.window) }
-        guard windows.isEmpty else { return windows }
+    private func places() throws -> [Place] {
+        let places = state.withLock { $0.places.filter { $0.window != nil } }
+        guard places.isEmpty else { return places }
         throw FeathersError(
             .badRequest, "The live query is not being read: read its snapshots first", execution: .neverSent)
     }
+
+    /// The open windows of the query itself.
+    /// - Throws: ``FeathersError/Code/badRequest`` if there are none.
+    func windows() throws -> [LiveWindow] { try places().filter { !$0.isRelated }.compactMap(\.window) }
+
+    /// Fetches all windows again.
+    func refresh() async throws { for place in try places() { try await place.refresh() } }
 
     /// Runs a growth after the one that is running.
     func grow<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
@@ -81,14 +90,14 @@ extension LiveQuery {
         }
     }
 
-    /// Fetches the result again, for example when the user pulls to refresh.
+    /// Fetches the result and the related records again, for example when the user pulls to refresh.
     ///
     /// Call it while the query is being read. It returns once the server has responded; what has changed is in the next
     /// snapshot.
     /// - Throws: The errors of `find`, and ``FeathersError/Code/badRequest`` if the query is not being read. What is
     ///   shown stays.
     public func refresh() async throws {
-        for window in try source.control.windows() { try await source.fetchAll(window) }
+        try await source.control.refresh()
     }
 }
 
@@ -136,7 +145,7 @@ extension LiveSource {
     }
 
     /// Fetches the whole result, in place of a fetch in flight.
-    fileprivate func fetchAll(_ window: LiveWindow) async throws {
+    func fetchAll(_ window: LiveWindow) async throws {
         try checkUser(of: window)
         let begun = window.change { store, _ in
             store.confirm()

@@ -15,6 +15,9 @@ public struct LiveList<Element: Sendable>: RandomAccessCollection, Sendable {
     public var startIndex: Int { 0 }
     public var endIndex: Int { rows.count }
     public subscript(position: Int) -> Element { read(rows[position]) }
+
+    /// Returns the element of a row.
+    func element(of row: ResultRow) -> Element { read(row) }
 }
 
 extension LiveList: Equatable where Element: Equatable {

@@ -27,13 +27,13 @@ public import FeathersCore
 /// the next user's records are fetched. If the service requires a sign-in, it stays empty while no one is signed in.
 /// The sequence ends when you drop the iterator or cancel the task that reads it.
 public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
-    fileprivate(set) var source: LiveSource<Element>
+    var source: LiveSource<Element>
 
     /// The same results as snapshots, each with the changes since the previous one.
     public var snapshots: some AsyncSequence<LiveSnapshot<Element>, any Error> & Sendable {
         LiveSnapshots(source: source)
     }
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: LiveReader(source)) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: LiveSnapshotReader(source)) }
 
     /// Returns the same query with another clock for the delays between fetch attempts.
     package func measured(by clock: any Clock<Duration>) -> LiveQuery {
@@ -43,10 +43,10 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        var reader: LiveReader<Element>
+        var reader: LiveSnapshotReader<Element>
         private var isFirst = true
 
-        init(reader: LiveReader<Element>) { self.reader = reader }
+        init(reader: LiveSnapshotReader<Element>) { self.reader = reader }
 
         /// Returns the next result that differs from the previous one. The first result arrives as soon as it is
         /// fetched.
@@ -69,13 +69,13 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
 struct LiveSnapshots<Record: Sendable>: AsyncSequence, Sendable {
     let source: LiveSource<Record>
 
-    func makeAsyncIterator() -> LiveReader<Record> { LiveReader(source) }
+    func makeAsyncIterator() -> LiveSnapshotReader<Record> { LiveSnapshotReader(source) }
 }
 
 /// What a live query reads: a service, a query, and how to turn results into elements.
 struct LiveSource<Element: Sendable>: Sendable {
     let service: Service<JSONValue>
-    let query: Query<JSONValue>
+    var query: Query<JSONValue>
     let params: Params
     /// The name of the records' id property.
     let id: String
@@ -85,7 +85,11 @@ struct LiveSource<Element: Sendable>: Sendable {
     var operators: [QueryOperator] = []
     var clock: any Clock<Duration> = ContinuousClock()
     /// The windows of those who read the query.
-    let control = LiveControl()
+    var control = LiveControl()
+    /// The records to read with each record.
+    var relations: [AnyRelation] = []
+    /// The relation whose records these are, if any.
+    var relation: RelationSource?
     /// Why the query cannot be encoded. The reader throws it.
     var refusal: FeathersError?
     /// Parses a result of `find`.

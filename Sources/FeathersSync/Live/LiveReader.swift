@@ -3,14 +3,17 @@ import FeathersSupport
 import Foundation
 
 /// Reads a live query: takes snapshots of its window in its reader's task, and has the result fetched when necessary.
-struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
+struct LiveReader<Record: Sendable> {
     private let source: LiveSource<Record>
     /// Nil if the query is not valid.
     private let judge: QueryJudge?
     private let refusal: (any Error)?
     /// The window in the store of the user whose records are shown; nil before the first snapshot.
-    private var window: LiveWindow?
-    private var wakes: AsyncStream<Void>.Iterator?
+    private(set) var window: LiveWindow?
+    /// Receives an element for each change.
+    private let wake: AsyncStream<Void>.Continuation
+    /// The keys whose records are wanted, if the query is that of a relation.
+    private var keys: RelatedKeys?
     /// The rows of the last snapshot; nil before the first one.
     private var shown: ResultRows?
     private var shownSource: ResultSource?
@@ -24,10 +27,10 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
     private var stored: LiveStored?
     private var fetch: LiveFetch?
     private var deadline: LiveDeadline?
-    private var isOver = false
 
-    init(_ source: LiveSource<Record>) {
-        self.source = source
+    init(_ source: LiveSource<Record>, _ wake: AsyncStream<Void>.Continuation) {
+        (self.source, self.wake) = (source, wake)
+        keys = source.relation.map { RelatedKeys(property: $0.property) }
         do {
             if let failure = source.refusal { throw failure }
             try source.service.app.refuseToken(in: source.params, for: "A live query")
@@ -39,27 +42,11 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
         }
     }
 
-    /// Returns the next snapshot that differs from the previous one.
-    mutating func next(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
-        guard !isOver else { return nil }
-        isOver = true
-        do {
-            guard let snapshot = try await change(isolation: actor) else {
-                close()
-                try Task.checkCancellation()
-                return nil
-            }
-            isOver = false
-            return snapshot
-        } catch {
-            close()
-            throw error
-        }
-    }
+    /// Ends the reading.
+    mutating func close() { (fetch, deadline, stored, window) = (nil, nil, nil, nil) }
 
-    private mutating func close() { (fetch, deadline, stored, wakes, window) = (nil, nil, nil, nil, nil) }
-
-    private mutating func change(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
+    /// Returns a snapshot if it differs from the previous one. Otherwise, the next element of `wake` may bring one.
+    mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         if let refusal { throw refusal }
         guard let judge else { return nil }
         while true {
@@ -80,20 +67,30 @@ struct LiveReader<Record: Sendable>: AsyncIteratorProtocol {
             // What is kept is shown before the fetch begins, because a fast server's response would replace it.
             let snapshot = try await keptOrFetchedSnapshot(window, judge, isolation: actor)
             if let fetch = LiveFetch.begin(source, window) { self.fetch = fetch }
-            if let snapshot { return snapshot }
-            guard await wakes?.next(isolation: actor) != nil else { return nil }
+            return snapshot
         }
+    }
+
+    /// Changes the keys whose records are wanted.
+    mutating func changeKeys(_ change: RelatedKeys.Change) {
+        keys?.apply(change)
+        window?.change { store, _ in if let window { store.changeKeys(of: window.id, change) } }
     }
 
     /// Opens a window in the store of a user, with the last result from disk if there is one.
     private mutating func open(_ judge: QueryJudge, for sender: RequestSender) async {
         let app = source.service.app
         let store = app.liveStores.store(of: source.service, source.params.route, id: source.id, sender)
-        let window = store.open(
-            Window(judge, hasRoute: !source.params.route.isEmpty, showsWrites: source.writes == .all),
-            hasShown: shown != nil)
-        (self.window, wakes) = (window, window.wakes.makeAsyncIterator())
-        source.control.add(window)
+        var opened = Window(judge, hasRoute: !source.params.route.isEmpty, showsWrites: source.writes == .all)
+        if let keys { opened.beginKeys(keys.property) }
+        let window = store.open(opened, hasShown: shown != nil, wake)
+        if let keys {
+            window.withState { store, _ in store.changeKeys(of: window.id, RelatedKeys.Change(adding: keys)) }
+        }
+        self.window = window
+        source.control.add(window, isRelated: keys != nil) { [source, weak window] in
+            if let window { try await source.fetchAll(window) }
+        }
         guard let results = app.keptResults else { return }
         deadline = LiveDeadline.begin(window, results)
         place = source.keptKey(for: sender.identity).map(results.place)

@@ -23,16 +23,25 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
     /// Whether more records follow, which ``LiveQuery/loadMore(_:)`` shows.
     public let hasMore: Bool
     let difference: LiveDifference
+    /// The related records, if the query includes any.
+    let related: RelatedRecords?
     /// The user to whom the records are shown.
     let identity: Identity?
+    private let content: LiveContent
 
     /// - Parameter rows: Rows that have been decoded.
-    init(_ rows: ResultRows, _ content: LiveContent, _ difference: LiveDifference, identity: Identity?) {
+    init(
+        _ rows: ResultRows, _ content: LiveContent, _ difference: LiveDifference, identity: Identity?,
+        related: RelatedRecords? = nil
+    ) {
         let aliases = content.aliases
         records = LiveList(rows) { $0.shown() }
         self.rows = LiveList(rows) { row in
-            LiveRow(id: aliases[row.key] ?? row.key, record: row.shown(), state: row.state, write: row.write)
+            LiveRow(
+                id: aliases[row.key] ?? row.key, record: row.shown(), state: row.state, write: row.write,
+                related: related.map { ($0, row) })
         }
+        (self.content, self.related) = (content, related)
         (source, total, isTotalEstimated) = (content.source, content.total, content.isTotalEstimated)
         hasMore = content.hasMore
         (self.difference, self.identity) = (difference, identity)
@@ -46,27 +55,28 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
     public var hasPendingWrites: Bool { rows.rows.contains { $0.state != .confirmed } }
 
     /// The changes since the previous snapshot. In the first snapshot, every record is an insertion.
-    public var changes: LiveChanges { LiveChanges(difference) }
-}
+    public var changes: LiveChanges {
+        var changes = LiveChanges(difference)
+        if let related, related.hasChanged {
+            let known = Set(changes.insertions + changes.updates)
+            changes.update(rows.indices.filter { !known.contains($0) && related.hasChanged(rows.rows[$0]) })
+        }
+        return changes
+    }
 
-/// A row of a live query: a record and what the app is doing to it.
-public struct LiveRow<Record: Sendable>: Sendable, Identifiable {
-    /// The id of the row, as text. It stays the same when the server assigns an id to a record that the app creates, so
-    /// that a list view keeps its selection.
-    public let id: String
-    /// The record, with queued writes applied.
-    public let record: Record
-    /// Whether the server has confirmed the record.
-    public let state: RecordState
-    /// The last queued write to the record, for ``Outbox/decide(_:for:)`` and ``Outbox/result(of:)``; nil if there is
-    /// none.
-    public let write: OutboxWrite.ID?
-}
+    /// Returns the same rows with related records.
+    func with(_ related: RelatedRecords, _ difference: LiveDifference) -> LiveSnapshot {
+        LiveSnapshot(rows.rows, content, difference, identity: identity, related: related)
+    }
 
-extension LiveRow: Equatable where Record: Equatable {}
+    /// Returns the changes since other rows were shown.
+    func difference(since earlier: ResultRows) -> LiveDifference {
+        LiveDifference(rows.rows.changes(since: earlier), of: rows.rows, since: earlier, aliases: content.aliases)
+    }
+}
 
 extension ResultRow {
-    fileprivate func shown<Record: Sendable>(as type: Record.Type = Record.self) -> Record {
+    func shown<Record: Sendable>(as type: Record.Type = Record.self) -> Record {
         guard let element = element(as: type) else {
             preconditionFailure("Every row is decoded, or it is left out")
         }
@@ -142,8 +152,11 @@ public struct LiveChanges: Sendable, Hashable {
     public private(set) var insertions: [Int] = []
     /// The records that moved relative to the others.
     public private(set) var moves: [Move] = []
-    /// The indices of the records whose properties changed, in ascending order. These records may also have moved.
+    /// The indices of the records whose properties changed, or whose related records did, in ascending order. These
+    /// records may also have moved.
     public private(set) var updates: [Int] = []
+
+    mutating func update(_ indices: [Int]) { updates = (updates + indices).sorted() }
 
     init(_ difference: LiveDifference) {
         guard !difference.old.isEmpty else {

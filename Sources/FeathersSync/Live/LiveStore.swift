@@ -51,16 +51,17 @@ final class LiveStore: Sendable {
     }
 
     /// Opens a window.
-    /// - Parameter hasShown: Whether its reader has shown anything before.
-    func open(_ window: Window, hasShown: Bool) -> LiveWindow {
-        let (stream, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// - Parameters:
+    ///   - hasShown: Whether its reader has shown anything before.
+    ///   - wake: Receives an element for each change.
+    func open(_ window: Window, hasShown: Bool, _ wake: AsyncStream<Void>.Continuation) -> LiveWindow {
         let id = withState { state in
             let id = state.store.open(window)
             state.readers[id] = Reader(hasShown: hasShown)
             return id
         }
         wakes.withLock { $0[id] = wake }
-        return LiveWindow(self, id, stream)
+        return LiveWindow(self, id)
     }
 
     fileprivate func close(_ id: Window.ID) {
@@ -119,12 +120,8 @@ final class LiveStore: Sendable {
 final class LiveWindow: Sendable {
     let store: LiveStore
     let id: Window.ID
-    /// An element for each change. It has one reader.
-    let wakes: AsyncStream<Void>
 
-    fileprivate init(_ store: LiveStore, _ id: Window.ID, _ wakes: AsyncStream<Void>) {
-        (self.store, self.id, self.wakes) = (store, id, wakes)
-    }
+    fileprivate init(_ store: LiveStore, _ id: Window.ID) { (self.store, self.id) = (store, id) }
 
     deinit { store.close(id) }
 

@@ -79,7 +79,14 @@ extension LiveSource {
     /// results apart, and a renewed token must find them again. Without a user, nothing does, so a query with
     /// credentials of its own is not kept. Other fields take part as a digest.
     func keptKey(for identity: Identity?) -> KeptResultKey? {
-        guard stores else { return nil }
+        guard stores, relation == nil || relation?.owner != nil, let text = keptText(for: identity) else { return nil }
+        return KeptResultKey(identity: identity, path: service.path, text: text)
+    }
+
+    /// Tells the results of the query from those of others; nil if they are not stored.
+    var keptText: String? { stores ? keptText(for: service.app.identity) : nil }
+
+    private func keptText(for identity: Identity?) -> String? {
         let credentials: Set = ["authorization", "cookie", "proxy-authorization", service.app.credentialField]
         let fields = params.headers.map { ($0.key.lowercased(), $0.value) }.sorted { $0 < $1 }
         let plain = fields.filter { !credentials.contains($0.0) }.map {
@@ -95,6 +102,10 @@ extension LiveSource {
             (try? value.serialized()).map { String(decoding: $0, as: UTF8.self) } ?? ""
         }
         if !plain.isEmpty { values["headers"] = .string(SHA256.hex(Array(text(.array(plain)).utf8))) }
-        return KeptResultKey(identity: identity, path: service.path, text: text(.object(values)))
+        if let relation {
+            values["relation"] = .string(relation.property)
+            values["of"] = .string(relation.owner ?? "")
+        }
+        return text(.object(values))
     }
 }

@@ -66,6 +66,13 @@ struct QueryJudge: Sendable {
         return isMatch
     }
 
+    /// Returns whether a record of any key meets the query's conditions for certain.
+    func matchesWithoutKeys(_ record: JSONValue) -> Bool {
+        var judge = self
+        judge.keys = nil
+        return judge.judges(record) == true
+    }
+
     /// Returns whether a record meets the query's conditions, or may. False if the query cannot be evaluated locally.
     func matches(_ record: JSONValue) -> Bool { judges(record) ?? true }
 

@@ -6,6 +6,8 @@ struct RelatedKeys: Sendable, Equatable {
     let property: String
     /// The keys as JSON, by their text, so that `1` and `"1"` are the same key, as on the server.
     var values: [String: JSONValue] = [:]
+    /// The keys that the server does not know.
+    var unsent: Set<String> = []
 
     /// Returns the text of a value that is a key; nil for other values.
     static func text(_ value: JSONValue?) -> String? { value.flatMap { ServiceID($0) }?.description }
@@ -15,8 +17,33 @@ struct RelatedKeys: Sendable, Equatable {
 
     func contain(_ record: JSONValue) -> Bool { text(in: record).map { values[$0] != nil } ?? false }
 
+    /// The same relation without keys.
+    var without: RelatedKeys { RelatedKeys(property: property) }
+
     /// Returns some of the keys; nil if there are none.
     func only(_ texts: Set<String>) -> RelatedKeys? {
         texts.isEmpty ? nil : RelatedKeys(property: property, values: values.filter { texts.contains($0.key) })
+    }
+
+    struct Change: Sendable {
+        /// The new keys as JSON, by their text.
+        var added: [String: JSONValue] = [:]
+        /// Those of them that the server does not know, because the record that has them is still queued.
+        var unsent: Set<String> = []
+        /// The keys that are no longer wanted, with the keys of their rows.
+        var removed: [String: [String]] = [:]
+
+        init() {}
+
+        init(adding keys: RelatedKeys) { (added, unsent) = (keys.values, keys.unsent) }
+
+        var isEmpty: Bool { added.isEmpty && removed.isEmpty }
+    }
+
+    mutating func apply(_ change: Change) {
+        for key in change.removed.keys { values[key] = nil }
+        unsent.subtract(change.removed.keys)
+        values.merge(change.added) { $1 }
+        unsent.formUnion(change.unsent)
     }
 }

@@ -64,16 +64,16 @@ struct Window: Sendable {
     /// Whether a report may have changed the total.
     private(set) var isTotalEstimated = false
     /// Where the known part comes from.
-    private(set) var source = ResultSource.stored(since: .distantPast)
+    var source = ResultSource.stored(since: .distantPast)
     private(set) var fetch: Fetch?
     /// The fetch in flight of records after the last known one.
     var addition: Fetch?
     /// The keys whose records have not been fetched, if the window has keys.
     var missing: Set<String> = []
     /// The fetch that is wanted after the one in flight, if any.
-    private(set) var wanted: Urgency?
+    var wanted: Urgency?
     /// When the fetch was sent that was answered last; 0 before.
-    private(set) var time = 0
+    var time = 0
     /// The number of records that it and later additions asked for, and of those that they brought.
     var asked = 0
     var brought = 0
@@ -89,7 +89,7 @@ struct Window: Sendable {
     /// The number of records to show.
     var limit: Int { firstLimit == .max ? .max : firstLimit + growth }
     /// Whether there is a result, from the server or from disk.
-    var isKnown: Bool { time > 0 || source != .stored(since: .distantPast) }
+    var isKnown: Bool { time > 0 && judge.keys == nil || source != .stored(since: .distantPast) }
     /// Whether the rows are the records that all windows share: `$select` and hooks can shape them for this query only.
     var isShared: Bool { !judge.hasSelection && !hooks.changeResults }
     /// Whether what a fetch would do after a report can be foretold.
@@ -146,7 +146,8 @@ extension Window {
             return (begun, judge.request)
         }
         let limit = judge.limit.map { $0 + growth } ?? (growth > 0 ? limit : nil)
-        let begun = Fetch(asked: limit.map { $0 + judge.headroom + shown.hiddenCount }, keys: judge.keys, time: time)
+        let keys = judge.keys.map { keys in keys.only(Set(keys.values.keys).subtracting(keys.unsent)) ?? keys.without }
+        let begun = Fetch(asked: limit.map { $0 + judge.headroom + shown.hiddenCount }, keys: keys, time: time)
         (fetch, wanted) = (begun, nil)
         return (begun, judge.request(for: begun.asked))
     }
@@ -342,7 +343,7 @@ extension Window {
         table[row.key] = row
     }
 
-    private mutating func remove(_ key: String) {
+    mutating func remove(_ key: String) {
         guard let row = table.removeValue(forKey: key), let index = order.index(of: row, in: known) else { return }
         known.remove(at: index)
     }

@@ -93,15 +93,26 @@ extension Window {
 
 /// The windows of relations, whose records have some keys.
 extension Window {
-    /// Adds and removes keys. The records of removed keys stay until the next fetch of all, or until they are many.
-    /// - Parameter fetched: The keys whose records need no fetch.
-    mutating func changeKeys(adding added: [String: JSONValue], removing removed: [String], fetched: Set<String>) {
+    /// Makes this the window of a relation. Its keys are added one by one, and their records are fetched then.
+    mutating func beginKeys(_ property: String) {
+        judge.keys = RelatedKeys(property: property)
+        (time, wanted, isComplete) = (1, nil, true)
+    }
+
+    /// Adds and removes keys.
+    /// - Parameter known: What other windows know of the records of new keys, which need no fetch.
+    mutating func changeKeys(_ change: RelatedKeys.Change, known: [ResultRow]) {
         guard var keys = judge.keys else { return }
-        for key in removed { keys.values[key] = nil }
-        for (key, value) in added where keys.values.updateValue(value, forKey: key) == nil { missing.insert(key) }
-        missing.subtract(removed)
-        missing.subtract(fetched)
+        for row in change.removed.values.joined() { remove(row) }
+        missing.subtract(change.removed.keys)
+        missing.formUnion(change.added.keys.filter { keys.values[$0] == nil && !change.unsent.contains($0) })
+        keys.apply(change)
         judge.keys = keys
+        for row in known {
+            if table[row.key] == nil { insert(row) }
+            missing.remove(row.key)
+        }
+        if missing.isEmpty { source = .server }
         touch(nil)
     }
 
@@ -111,5 +122,26 @@ extension Window {
         for row in rows {
             if let old = table[row.key] { replace(old, with: row.record) } else { insert(row) }
         }
+        if missing.isEmpty { source = .server }
+    }
+}
+
+extension Store {
+    /// Adds keys to the window of a relation, and removes keys.
+    mutating func changeKeys(of id: Window.ID, _ change: RelatedKeys.Change) {
+        guard let window = windows[id], let property = window.judge.keys?.property else { return }
+        var (change, known) = (change, [ResultRow]())
+        if property == self.id {
+            for key in change.added.keys {
+                if queue.contains(where: { $0.key == key && $0.isProvisional }) { change.unsent.insert(key) }
+                guard window.isShared,
+                    let other = windows.values.first(where: { $0.isShared && $0.source == .server && $0[key] != nil }),
+                    let record = other[key]?.record, window.judge.matchesWithoutKeys(record)
+                else { continue }
+                known.append(window.row(key, record))
+            }
+        }
+        _ = self.change(id) { $0.changeKeys(change, known: known) }
+        noteRecords(of: queue)
     }
 }

@@ -1,0 +1,60 @@
+import FeathersCore
+public import Foundation
+
+/// A row of a live query: a record and what the app is doing to it.
+///
+/// You can read the record's properties from the row itself: `row.text` is `row.record.text`.
+@dynamicMemberLookup
+public struct LiveRow<Record: Sendable>: Sendable, Identifiable {
+    /// The id of the row, as text. It stays the same when the server assigns an id to a record that the app creates, so
+    /// that a list view keeps its selection.
+    public let id: String
+    /// The record, with queued writes applied.
+    public let record: Record
+    /// Whether the server has confirmed the record.
+    public let state: RecordState
+    /// The last queued write to the record, for ``Outbox/decide(_:for:)`` and ``Outbox/result(of:)``; nil if there is
+    /// none.
+    public let write: OutboxWrite.ID?
+    /// The related records, and the row to which they belong.
+    let related: (records: RelatedRecords, row: ResultRow)?
+
+    init(
+        id: String, record: Record, state: RecordState, write: OutboxWrite.ID?,
+        related: (records: RelatedRecords, row: ResultRow)? = nil
+    ) {
+        (self.id, self.record, self.state, self.write, self.related) = (id, record, state, write, related)
+    }
+
+    /// A property of the record.
+    public subscript<Value>(dynamicMember path: KeyPath<Record, Value>) -> Value { record[keyPath: path] }
+}
+
+extension LiveRow {
+    /// Returns the related records: a row or nil for a relation to one record, and rows for a relation to many.
+    ///
+    /// A record is nil, or left out, if it does not exist, if the user may not see it, and until it is fetched.
+    /// - Parameter relation: A relation that the query includes; see ``LiveQuery/including(_:)``. Any other one is a
+    ///   mistake in the program, which ends it.
+    public subscript<Value>(relation: Relation<Record, Value>) -> Value {
+        guard let related, let value = related.records.value(of: relation, in: related.row) else {
+            preconditionFailure("The live query does not include the relation \(relation.name): add including(_:)")
+        }
+        return value
+    }
+
+    /// Returns whether the records of a relation have been fetched, or found on this device.
+    /// - Parameter relation: A relation that the query includes.
+    public func hasLoaded<Value>(_ relation: Relation<Record, Value>) -> Bool {
+        related?.records.isLoaded(relation.name, in: related?.row) ?? false
+    }
+}
+
+extension LiveRow: Equatable where Record: Equatable {
+    public static func == (left: LiveRow, right: LiveRow) -> Bool {
+        left.id == right.id && left.record == right.record && left.state == right.state && left.write == right.write
+            && left.relatedVersions == right.relatedVersions
+    }
+
+    private var relatedVersions: [Int] { related.map { $0.records.versions(in: $0.row) } ?? [] }
+}

@@ -1,0 +1,92 @@
+import FeathersCore
+
+/// Reads the snapshots of a live query, with the related records that it includes.
+struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
+    private var reader: LiveReader<Record>
+    private var relations: [(name: String, reading: any RelatedReading)]
+    private var wakes: AsyncStream<Void>.Iterator?
+    /// The last snapshot of the result itself, and the rows that were shown last.
+    private var latest: LiveSnapshot<Record>?
+    private var shown: ResultRows?
+    private var isOver = false
+
+    init(_ source: LiveSource<Record>) {
+        let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.init(source, wake)
+        self.wakes = wakes.makeAsyncIterator()
+    }
+
+    /// Reads what `wake` announces to another reader.
+    init(_ source: LiveSource<Record>, _ wake: AsyncStream<Void>.Continuation) {
+        var source = source
+        let selected = source.relations.compactMap(\.selected)
+        // Without the property that holds the key, the related record cannot be found.
+        if source.query.json["$select"] != nil, !selected.isEmpty { source.query = source.query.selecting(selected) }
+        reader = LiveReader(source, wake)
+        relations = source.relations.map { [source] in ($0.name, $0.reader(of: source, wake)) }
+    }
+
+    /// Returns the next snapshot that differs from the previous one.
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
+        guard !isOver else { return nil }
+        isOver = true
+        do {
+            repeat {
+                if let snapshot = try await poll(isolation: actor) {
+                    isOver = false
+                    return snapshot
+                }
+            } while await wakes?.next(isolation: actor) != nil
+            close()
+            try Task.checkCancellation()
+            return nil
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    mutating func close() {
+        reader.close()
+        for index in relations.indices { relations[index].reading.close() }
+    }
+
+    /// The keys whose records have not been fetched, if these are the records of a relation.
+    var missingKeys: Set<String> {
+        guard let window = reader.window else { return [] }
+        return window.withState { store, _ in store.windows[window.id]?.missing ?? [] }
+    }
+
+    /// Changes the keys whose records are wanted.
+    mutating func changeKeys(_ change: RelatedKeys.Change) { reader.changeKeys(change) }
+
+    /// Returns a snapshot if it differs from the previous one.
+    mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
+        let next = try await reader.poll(isolation: actor)
+        guard !relations.isEmpty else { return next }
+        var hasChanged = next != nil
+        if let next {
+            let (old, new) = (latest?.rows.rows ?? ResultRows(), next.rows.rows)
+            let ranges = new.changes(since: old)
+            let (removed, added) = (ranges.flatMap { old[$0.old] }, ranges.flatMap { new[$0.new] })
+            let window = reader.window
+            for index in relations.indices {
+                try relations[index].reading.change(removing: removed, adding: added) { row in
+                    guard row.isWritten, let window else { return false }
+                    return window.withState { store, _ in
+                        store.queue.contains { $0.key == row.key && $0.isProvisional }
+                    }
+                }
+            }
+            latest = next
+        }
+        for index in relations.indices {
+            if try await relations[index].reading.poll(isolation: actor) { hasChanged = true }
+        }
+        guard hasChanged, let latest, shown != nil || relations.allSatisfy({ $0.reading.isReady }) else { return nil }
+        let related = RelatedRecords(
+            groups: Dictionary(relations.map { ($0.name, $0.reading.rows) }) { first, _ in first })
+        defer { shown = latest.rows.rows }
+        return latest.with(related, latest.difference(since: shown ?? ResultRows()))
+    }
+}

@@ -1,0 +1,142 @@
+import FeathersCore
+
+/// Reads the related records of a live query's rows.
+protocol RelatedReading {
+    /// The related records as they were read last.
+    var rows: any RelatedGroups { get }
+    /// Whether the related records of the first rows have been read, or cannot be.
+    var isReady: Bool { get }
+
+    /// Takes the rows that have changed in the query's result.
+    /// - Parameter isUnsent: Returns whether the server does not know a row's record yet.
+    mutating func change(
+        removing old: [ResultRow], adding new: [ResultRow], isUnsent: (ResultRow) -> Bool) throws
+
+    /// Reads what has changed.
+    /// - Returns: Whether anything has.
+    mutating func poll(isolation actor: isolated (any Actor)?) async throws -> Bool
+    mutating func close()
+}
+
+/// Reads the related records of one relation, with those of its own relations.
+struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
+    private let plan: RelationPlan<Related>
+    private let source: LiveSource<Related>
+    private let order: QuerySorter?
+    private var reader: LiveSnapshotReader<Related>
+    private var read: RelatedRows<Related>
+    /// How many rows of the result have a key, and its value.
+    private var wanted: [String: (value: JSONValue, count: Int)] = [:]
+    private var snapshot: LiveSnapshot<Related>?
+    /// The sign-in to which the server does not show these records.
+    private var refused: RequestSender?
+    private var isReadyForUser = false
+
+    init(_ plan: RelationPlan<Related>, _ source: LiveSource<Related>, _ wake: AsyncStream<Void>.Continuation) {
+        (self.plan, self.source, read) = (plan, source, RelatedRows(plan: plan))
+        order = (try? QueryJudge(source.query, id: plan.id))?.sorter
+        reader = LiveSnapshotReader(source, wake)
+    }
+
+    var rows: any RelatedGroups { read }
+    var isReady: Bool { wanted.isEmpty || snapshot != nil || refused != nil }
+
+    mutating func close() { reader.close() }
+
+    mutating func change(
+        removing old: [ResultRow], adding new: [ResultRow], isUnsent: (ResultRow) -> Bool
+    ) throws {
+        read.changed = []
+        var change = RelatedKeys.Change()
+        for row in old {
+            read.embedded[row.key] = nil
+            for (text, _) in keys(of: row) {
+                guard let key = wanted[text] else { continue }
+                wanted[text]?.count -= 1
+                if key.count > 1 { continue }
+                wanted[text] = nil
+                if change.added.removeValue(forKey: text) == nil {
+                    change.removed[text] = read.groups[text]?.map(\.key) ?? []
+                }
+            }
+        }
+        for row in new {
+            if let record = plan.embedded(in: row.record) { try embed(record, in: row) }
+            for (text, value) in keys(of: row) {
+                wanted[text, default: (value, 0)].count += 1
+                guard wanted[text]?.count == 1, change.removed.removeValue(forKey: text) == nil else { continue }
+                change.added[text] = value
+                if case .toMany = plan.kind, isUnsent(row) { change.unsent.insert(text) }
+            }
+        }
+        if !change.isEmpty { reader.changeKeys(change) }
+        for key in change.removed.keys { read.groups[key] = nil }
+    }
+
+    private func keys(of row: ResultRow) -> [(text: String, value: JSONValue)] {
+        if plan.embedded(in: row.record) != nil { return [] }
+        return plan.keys(of: row).compactMap { value in RelatedKeys.text(value).map { ($0, value) } }
+    }
+
+    private mutating func embed(_ record: JSONValue, in row: ResultRow) throws {
+        let id = RelatedKeys.text(record[plan.id]) ?? row.key
+        if let element = try source.decoder()(record) {
+            read.embedded[row.key] = LiveRow(id: id, record: element, state: .confirmed, write: nil)
+        }
+    }
+
+    mutating func poll(isolation actor: isolated (any Actor)?) async throws -> Bool {
+        read.changed = []
+        if wanted.isEmpty, snapshot == nil { return false }
+        if let refused {
+            if refused.isCurrent { return false }
+            self.refused = nil
+        }
+        do {
+            let next = try await reader.poll(isolation: actor)
+            let missing = reader.missingKeys
+            defer { read.missing = missing }
+            guard let next else { return missing != read.missing }
+            take(next)
+            return true
+        } catch let error as FeathersError where error.code == .forbidden {
+            refused = source.service.app.currentSender
+            source.service.app.diagnostics.log(
+                .warning, .localStore, "The related records of service '\(source.service.path)' are not shown: \(error)",
+                [.path: .string(source.service.path)], error: error)
+            let isNews = !read.groups.isEmpty
+            (read.groups, snapshot) = ([:], nil)
+            reader.close()
+            return isNews
+        }
+    }
+
+    /// Takes the related records of a snapshot: in proportion to those that have changed.
+    private mutating func take(_ next: LiveSnapshot<Related>) {
+        for range in next.difference.ranges {
+            for index in range.old {
+                guard let row = snapshot?.rows.rows[index], let key = key(of: row) else { continue }
+                read.changed.insert(key)
+                if let index = read.groups[key]?.firstIndex(where: { $0 === row }) {
+                    read.groups[key]?.remove(at: index)
+                }
+            }
+            for index in range.new {
+                let row = next.rows.rows[index]
+                guard let key = key(of: row), wanted[key] != nil else { continue }
+                read.changed.insert(key)
+                let place = read.groups[key]?.partitionIndex { other in
+                    (order?.order(
+                        of: row.sortValue, { row.record[$0] }, and: other.sortValue) { other.record[$0] } ?? 0) >= 0
+                }
+                read.groups[key, default: ResultRows()].insert(row, at: place ?? 0)
+            }
+        }
+        (snapshot, read.list, read.related) = (next, next.rows, next.related)
+    }
+
+    /// Returns the key to which a related record belongs.
+    private func key(of row: ResultRow) -> String? {
+        if case .toMany(let property) = plan.kind { RelatedKeys.text(row.record[property]) } else { row.key }
+    }
+}
