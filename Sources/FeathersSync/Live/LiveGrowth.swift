@@ -1,12 +1,18 @@
 import FeathersCore
 import FeathersSupport
 
+/// An end of the list that a live query shows.
+public enum LiveEnd: Sendable, Hashable {
+    case start
+    case end
+}
+
 /// The open windows of a live query, so that the query can make them grow, or fetch them again.
 final class LiveControl: Sendable {
     private struct Place: Sendable {
         weak var window: LiveWindow?
-        /// Whether it has the related records of another window's.
-        let isRelated: Bool
+        /// The end at which it grows; nil if it has the records of a relation.
+        let end: LiveEnd?
         let refresh: @Sendable () async throws -> Void
     }
 
@@ -18,8 +24,8 @@ final class LiveControl: Sendable {
 
     private let state = Locked(State())
 
-    func add(_ window: LiveWindow, isRelated: Bool, refresh: @escaping @Sendable () async throws -> Void) {
-        let place = Place(window: window, isRelated: isRelated, refresh: refresh)
+    func add(_ window: LiveWindow, growingAt end: LiveEnd?, refresh: @escaping @Sendable () async throws -> Void) {
+        let place = Place(window: window, end: end, refresh: refresh)
         state.withLock { $0.places = $0.places.filter { $0.window != nil } + [place] }
     }
 
@@ -30,9 +36,11 @@ final class LiveControl: Sendable {
             .badRequest, "The live query is not being read: read its snapshots first", execution: .neverSent)
     }
 
-    /// The open windows of the query itself.
-    /// - Throws: ``FeathersError/Code/badRequest`` if there are none.
-    func windows() throws -> [LiveWindow] { try places().filter { !$0.isRelated }.compactMap(\.window) }
+    /// The open windows that grow at an end of the list.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the query is not being read.
+    func windows(growingAt end: LiveEnd) throws -> [LiveWindow] {
+        try places().filter { $0.end == end }.compactMap(\.window)
+    }
 
     /// Fetches all windows again.
     func refresh() async throws { for place in try places() { try await place.refresh() } }
@@ -58,7 +66,7 @@ final class LiveControl: Sendable {
 }
 
 extension LiveQuery {
-    /// Shows more records at the end of the list. They join the rows of the next snapshot.
+    /// Shows more records at an end of the list. They join the rows of the next snapshot.
     ///
     /// ```swift
     /// let newest = messages.live(.sorted(by: .createdAt, .descending).limit(30))
@@ -72,18 +80,20 @@ extension LiveQuery {
     /// `$skip`, or if the last record lacks a sorted property, the whole result is fetched with a higher `$limit`.
     ///
     /// Call it while the query is being read. The growth ends with the sequence, and with the user's sign-in.
-    /// - Parameter count: The number of records to add. By default, as many as the query showed at first.
-    /// - Returns: Whether more records follow.
+    /// - Parameters:
+    ///   - count: The number of records to add. By default, as many as the query showed at first.
+    ///   - end: The end at which to add them. Only a list around a record grows at its start.
+    /// - Returns: Whether there are more records beyond that end.
     /// - Throws: The errors of `find`, and ``FeathersError/Code/badRequest`` if the query is not being read, or if the
     ///   server's maximum prevents a higher `$limit`. The list then stays as it was.
     @discardableResult
-    public func loadMore(_ count: Int? = nil) async throws -> Bool {
+    public func loadMore(_ count: Int? = nil, at end: LiveEnd = .end) async throws -> Bool {
         if let count, count < 1 {
             throw FeathersError(.badRequest, "The number of records to add must be at least 1", execution: .neverSent)
         }
         return try await source.control.grow {
             var hasMore = false
-            for window in try source.control.windows() {
+            for window in try source.control.windows(growingAt: end) {
                 hasMore = try await source.grow(window, by: count) || hasMore
             }
             return hasMore

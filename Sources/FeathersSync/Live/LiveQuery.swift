@@ -86,6 +86,10 @@ struct LiveSource<Element: Sendable>: Sendable {
     var clock: any Clock<Duration> = ContinuousClock()
     /// The windows of those who read the query.
     var control = LiveControl()
+    /// The record around which the list begins, and the number of records there.
+    var anchor: LiveAnchor?
+    /// The end of the list at which the result grows.
+    var end = LiveEnd.end
     /// The records to read with each record.
     var relations: [AnyRelation] = []
     /// The relation whose records these are, if any.

@@ -88,7 +88,7 @@ struct LiveReader<Record: Sendable> {
             window.withState { store, _ in store.changeKeys(of: window.id, RelatedKeys.Change(adding: keys)) }
         }
         self.window = window
-        source.control.add(window, isRelated: keys != nil) { [source, weak window] in
+        source.control.add(window, growingAt: keys == nil ? source.end : nil) { [source, weak window] in
             if let window { try await source.fetchAll(window) }
         }
         guard let results = app.keptResults else { return }
@@ -216,6 +216,7 @@ struct LiveContent: Sendable {
     var total: Int?
     var isTotalEstimated = false
     var hasMore = false
+    var hasMoreBefore = false
     /// The keys under which records were shown before the server assigned an id.
     var aliases = RecentValues<String>(limit: 1)
 }

@@ -20,14 +20,16 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
     public let total: Int?
     /// Whether ``total`` is an estimate, because something concerned a record beyond the known part of the result.
     public let isTotalEstimated: Bool
-    /// Whether more records follow, which ``LiveQuery/loadMore(_:)`` shows.
+    /// Whether more records follow, which ``LiveQuery/loadMore(_:at:)`` shows.
     public let hasMore: Bool
+    /// Whether there are records before the first one. Only a list around a record may have some.
+    public let hasMoreBefore: Bool
     let difference: LiveDifference
     /// The related records, if the query includes any.
     let related: RelatedRecords?
     /// The user to whom the records are shown.
     let identity: Identity?
-    private let content: LiveContent
+    let content: LiveContent
 
     /// - Parameter rows: Rows that have been decoded.
     init(
@@ -43,7 +45,7 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
         }
         (self.content, self.related) = (content, related)
         (source, total, isTotalEstimated) = (content.source, content.total, content.isTotalEstimated)
-        hasMore = content.hasMore
+        (hasMore, hasMoreBefore) = (content.hasMore, content.hasMoreBefore)
         (self.difference, self.identity) = (difference, identity)
     }
 

@@ -102,7 +102,8 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
         } catch let error as FeathersError where error.code == .forbidden {
             refused = source.service.app.currentSender
             source.service.app.diagnostics.log(
-                .warning, .localStore, "The related records of service '\(source.service.path)' are not shown: \(error)",
+                .warning, .localStore,
+                "The related records of service '\(source.service.path)' are not shown: \(error)",
                 [.path: .string(source.service.path)], error: error)
             let isNews = !read.groups.isEmpty
             (read.groups, snapshot) = ([:], nil)
@@ -127,7 +128,8 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
                 read.changed.insert(key)
                 let place = read.groups[key]?.partitionIndex { other in
                     (order?.order(
-                        of: row.sortValue, { row.record[$0] }, and: other.sortValue) { other.record[$0] } ?? 0) >= 0
+                        of: row.sortValue, { row.record[$0] }, and: other.sortValue
+                    ) { other.record[$0] } ?? 0) >= 0
                 }
                 read.groups[key, default: ResultRows()].insert(row, at: place ?? 0)
             }

@@ -55,7 +55,9 @@ extension Queryable {
     public static func relation<Related: Codable & Sendable>(
         toMany related: Related.Type, at path: String, byAll keys: QueryKeys, id: String = "id"
     ) -> ToMany<Self, Related> {
-        Relation(RelationPlan(path: path, id: id, kind: .toSome(keys.stringValue), query: Query(), embedded: nil)) { $0 }
+        Relation(RelationPlan(path: path, id: id, kind: .toSome(keys.stringValue), query: Query(), embedded: nil)) {
+            $0
+        }
     }
 
     /// Returns a relation to all records that have this record's id in a property.

@@ -102,7 +102,7 @@ struct LiveGrowthTests {
         #expect(scene.queries.withLock { $0.map { $0.json["$limit"] } } == [15, 25])
     }
 
-    @Test("stays as it was where the server's pages are smaller and the query does not sort, or if it cannot be reached")
+    @Test("stays as it was where pages are smaller and the query does not sort, or if the server cannot be reached")
     func refused() async throws {
         let scene = Scene(30, page: 10)
         let query = scene.records.live(Query())

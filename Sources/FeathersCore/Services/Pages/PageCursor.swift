@@ -135,9 +135,10 @@ package struct PageCursor: Sendable {
 
 extension Query where Model == JSONValue {
     /// Returns a query for the records after the given one, in the order of the query's `$sort`.
+    /// - Parameter isIncluded: Whether the record itself is among them.
     /// - Throws: ``FeathersError/Code/generalError`` if the record lacks a property of the order.
-    package func after(_ record: JSONValue) throws(FeathersError) -> Query {
-        try after(record, sortedBy: Self.sortedProperties(of: self))
+    package func after(_ record: JSONValue, included isIncluded: Bool = false) throws(FeathersError) -> Query {
+        try after(record, sortedBy: Self.sortedProperties(of: self), included: isIncluded)
     }
 
     fileprivate static func sortedProperties(of query: Query) -> [(property: String, isDescending: Bool)] {
@@ -146,18 +147,19 @@ extension Query where Model == JSONValue {
     }
 
     /// Returns a query for the records after the given one: equal in the first properties, then greater in the next.
-    fileprivate func after(_ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)])
-        throws(FeathersError) -> Query
-    {
+    fileprivate func after(
+        _ record: JSONValue, sortedBy keys: [(property: String, isDescending: Bool)], included: Bool = false
+    ) throws(FeathersError) -> Query {
         var alternatives: [Query] = []
         var equal = Query()
-        for (property, isDescending) in keys {
+        for (index, (property, isDescending)) in keys.enumerated() {
             guard let value = QueryPath(property).value(in: record), !value.isNull else {
                 throw FeathersError(
                     .generalError,
                     "A record has no '\(property)', which separates its page from the next: use paging without a key")
             }
-            alternatives.append(equal.setting(property, [isDescending ? "$lt" : "$gt": value]))
+            let suffix = included && index == keys.count - 1 ? "e" : ""
+            alternatives.append(equal.setting(property, [(isDescending ? "$lt" : "$gt") + suffix: value]))
             equal = equal.setting(property, value)
         }
         return any(of: alternatives)

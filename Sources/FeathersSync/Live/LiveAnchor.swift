@@ -1,0 +1,159 @@
+public import FeathersCore
+
+/// A record in the middle of a long list, and the number of records to show around it.
+struct LiveAnchor: Sendable {
+    let id: ServiceID
+    let count: Int
+}
+
+extension LiveQuery {
+    /// Returns the same query, but its list begins around a record instead of at its start: half of the records before
+    /// it, then the record and the other half.
+    ///
+    /// ```swift
+    /// let around = messages.live(.sorted(by: .createdAt)).window(around: found.id, of: 60)
+    /// try await around.loadMore(at: .start)
+    /// ```
+    ///
+    /// Use it for lists of any length, for example to show a message that was found by a search. The list grows at both
+    /// ends. The record is read first, unless a live query of the service shows it. What counts afterward is its place
+    /// in the order at that time, so the record may move or be removed.
+    ///
+    /// The query must sort. Its own `$limit` is replaced, and a `$skip` is refused.
+    /// - Parameters:
+    ///   - id: The id of the record. If it does not exist, reading the first snapshot throws
+    ///     ``FeathersError/Code/notFound``.
+    ///   - count: The number of records to show at first, at least 2.
+    public func window(around id: some ServiceIDConvertible, of count: Int) -> LiveQuery {
+        var query = self
+        do {
+            query.source.anchor = LiveAnchor(id: try id.serviceID, count: Swift.max(count, 2))
+        } catch {
+            query.source.refusal = FeathersError(.badRequest, "The id of a window cannot be sent", cause: error)
+        }
+        return query
+    }
+}
+
+/// Reads the rows of a live query: one list, or two that begin at a record.
+enum LiveRowsReader<Record: Sendable> {
+    case list(LiveReader<Record>)
+    case around(LiveAnchorReader<Record>)
+
+    init(_ source: LiveSource<Record>, _ wake: AsyncStream<Void>.Continuation) {
+        self = source.anchor.map { .around(LiveAnchorReader(source, $0, wake)) } ?? .list(LiveReader(source, wake))
+    }
+
+    /// The window of the list; nil before it is open, and for two lists.
+    var window: LiveWindow? {
+        switch self {
+        case .list(let reader): reader.window
+        case .around(let reader): reader.window
+        }
+    }
+
+    mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
+        switch self {
+        case .list(var reader):
+            defer { self = .list(reader) }
+            return try await reader.poll(isolation: actor)
+        case .around(var reader):
+            defer { self = .around(reader) }
+            return try await reader.poll(isolation: actor)
+        }
+    }
+
+    mutating func changeKeys(_ change: RelatedKeys.Change) {
+        guard case .list(var reader) = self else { return }
+        reader.changeKeys(change)
+        self = .list(reader)
+    }
+
+    mutating func close() {
+        switch self {
+        case .list(var reader):
+            reader.close()
+            self = .list(reader)
+        case .around(var reader):
+            reader.close()
+            self = .around(reader)
+        }
+    }
+}
+
+/// Reads a list around a record: the records from it on, and those before it, in the opposite order.
+struct LiveAnchorReader<Record: Sendable> {
+    private let source: LiveSource<Record>
+    private let anchor: LiveAnchor
+    private let wake: AsyncStream<Void>.Continuation
+    private var readers: (before: LiveReader<Record>, after: LiveReader<Record>)?
+    private var latest: (before: LiveSnapshot<Record>?, after: LiveSnapshot<Record>?)
+    private var shown = ResultRows()
+
+    init(_ source: LiveSource<Record>, _ anchor: LiveAnchor, _ wake: AsyncStream<Void>.Continuation) {
+        (self.source, self.anchor, self.wake) = (source, anchor, wake)
+    }
+
+    var window: LiveWindow? { readers?.after.window }
+
+    mutating func close() {
+        readers?.before.close()
+        readers?.after.close()
+    }
+
+    mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
+        var readers: (before: LiveReader<Record>, after: LiveReader<Record>)
+        if let open = self.readers { readers = open } else { readers = try await open() }
+        defer { self.readers = readers }
+        let before = try await readers.before.poll(isolation: actor)
+        let after = try await readers.after.poll(isolation: actor)
+        guard before != nil || after != nil else { return nil }
+        latest = (before ?? latest.before, after ?? latest.after)
+        guard let before = latest.before, let after = latest.after else { return nil }
+        // A record may have moved from one list to the other between the two.
+        let keys = Set(after.rows.rows.map(\.key))
+        let rows = ResultRows(before.rows.rows.reversed().filter { !keys.contains($0.key) } + Array(after.rows.rows))
+        var content = after.content
+        content.hasMoreBefore = before.hasMore
+        if before.source != .server { content.source = before.source }
+        if let first = before.total, let second = after.total { content.total = first + second }
+        content.isTotalEstimated = before.isTotalEstimated || after.isTotalEstimated
+        defer { shown = rows }
+        let difference = LiveDifference(
+            rows.changes(since: shown), of: rows, since: shown, aliases: content.aliases)
+        return LiveSnapshot(rows, content, difference, identity: after.identity)
+    }
+
+    /// Opens both lists, as soon as the record's place in the order is known.
+    private func open() async throws -> (before: LiveReader<Record>, after: LiveReader<Record>) {
+        if let refusal = source.refusal { throw refusal }
+        guard let sort = source.query.json["$sort"]?.object, !sort.isEmpty, source.query.json["$skip"] == nil else {
+            throw FeathersError(
+                .badRequest, "A window around a record needs a query with a '$sort' and without a '$skip'",
+                execution: .neverSent)
+        }
+        let record = try await anchorRecord()
+        var (before, after) = (source, source)
+        if sort[source.id] == nil { after.query = after.query.sorted(by: source.id) }
+        before.query = after.query
+        before.query.json["$sort"] = .object(
+            JSONObject((after.query.json["$sort"]?.object ?? [:]).map { ($0.key, Self.opposite(of: $0.value)) }))
+        before.query = try before.query.after(record).limit(anchor.count / 2)
+        after.query = try after.query.after(record, included: true).limit(anchor.count - anchor.count / 2)
+        before.end = .start
+        return (LiveReader(before, wake), LiveReader(after, wake))
+    }
+
+    private static func opposite(of direction: JSONValue) -> JSONValue {
+        (direction.integer ?? direction.string.flatMap { Int64($0) } ?? 1) < 0 ? 1 : -1
+    }
+
+    private func anchorRecord() async throws -> JSONValue {
+        let app = source.service.app
+        let store = app.liveStores.store(
+            of: source.service, source.params.route, id: source.id, await app.resolvedSender())
+        if let known = store.withState({ $0.store.known(anchor.id.description) }) { return known }
+        let request = try source.service.request(.get, id: anchor.id, query: Query(), params: source.params.withoutQuery)
+        return try await app.withoutToken { try await source.service.respond(to: request).result }
+    }
+}
