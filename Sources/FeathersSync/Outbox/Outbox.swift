@@ -274,6 +274,13 @@ extension FeathersApp {
     /// The app's outbox, if any.
     public var outbox: Outbox? { self[InstalledOutbox.self] }
 
+    /// - Throws: ``FeathersError/Code/notImplemented`` if the app has no outbox.
+    func requiredOutbox() throws(FeathersError) -> Outbox {
+        if let outbox { return outbox }
+        throw FeathersError(
+            .notImplemented, "The app has no outbox: install one with 'use(outbox:)'", execution: .neverSent)
+    }
+
     private enum InstalledOutbox: AppSetting { typealias Value = Outbox }
 }
 

@@ -162,14 +162,15 @@ public struct OutboxCalls<Model: Codable & Sendable>: Sendable {
     }
 
     private func add(_ draft: Outbox.Draft) async throws -> QueuedWrite<JSONValue> {
-        guard let outbox = service.app.outbox else {
-            throw FeathersError(
-                .notImplemented, "The app has no outbox: install one with 'use(outbox:)'", execution: .neverSent)
-        }
         try service.app.refuseToken(for: "A queued write")
+        return try await add(draft, as: service.app.resolvedIdentity())
+    }
+
+    func add(_ draft: Outbox.Draft, as identity: Identity?) async throws -> QueuedWrite<JSONValue> {
+        let outbox = try service.app.requiredOutbox()
         var draft = draft
         if service.idProperty != "id" { draft.idProperty = service.idProperty }
-        return try await outbox.add(draft, path: service.path, as: service.app.resolvedIdentity())
+        return try await outbox.add(draft, path: service.path, as: identity)
     }
 }
 

@@ -17,8 +17,16 @@ extension Outbox {
 
         /// The name of the records' id property, if the service's definition has another one than `id`.
         var idProperty: String?
+        /// The record on which the write is made; nil for the one that the app has read last.
+        var base: Base?
         /// The lane of an earlier write to the same record, if that record's id was provisional.
         var knownLane: String?
+
+        /// A record, and its tag if a write can expect it.
+        struct Base: Sendable {
+            let record: JSONValue
+            let tag: String?
+        }
 
         /// Returns the lane of the record, regardless of whether its id is a number or a string. A write without a
         /// record gets its own lane.
@@ -71,7 +79,9 @@ extension Outbox.State {
         _ draft: Outbox.Draft, at path: String, as identity: Identity?, after previous: UUID? = nil
     ) -> OutboxWrite {
         let lane = draft.lane(at: path)
-        let (base, tag) = draft.recordID.map { self.base(of: $0, draft.route, lane, path, identity) } ?? (nil, nil)
+        let (base, tag) =
+            draft.recordID.map { self.base(of: $0, draft.route, lane, path, identity, draft.base) }
+            ?? (nil, nil)
         return OutboxWrite(
             id: draft.id, key: draft.id, path: path, method: draft.method, recordID: draft.recordID, data: draft.data,
             query: draft.query, route: draft.route, date: draft.date, identity: identity, base: base, entityTag: tag,

@@ -81,7 +81,8 @@ public struct OutboxServiceOptions: Sendable, Hashable {
     func request(for write: OutboxWrite, timeout: Duration?, carriesFields: Bool = true) -> ServiceRequest {
         var params = Params(query: write.query, route: write.route, timeout: timeout)
         // A connection carries no header fields.
-        params.travelsByHTTP = needsHTTP || write.entityTag != nil
+        params.travelsByHTTP = needsHTTP
+        if let tag = write.entityTag { params.expect(tag) }
         for place in keyPlaces {
             switch place {
             case .header(let name) where carriesFields || params.travelsByHTTP:
@@ -90,7 +91,6 @@ public struct OutboxServiceOptions: Sendable, Hashable {
             case .header, .recordID: break
             }
         }
-        if let tag = write.entityTag { params.headers["If-Match"] = tag }
         return ServiceRequest(
             path: write.path, method: write.method, id: write.recordID, data: write.data, params: params)
     }

@@ -64,7 +64,7 @@ struct OutboxSender: Sendable {
         defer { outbox.change { $0.queue.asked(failure.write.id) } }
         var failure = failure
         if failure.reason == .conflict, let response = await serverRecord(of: failure.write) {
-            (failure.current, failure.entityTag) = (response.result, response[EntityTag.self])
+            (failure.current, failure.entityTag) = (response.record, response.tag)
             let compared = failure
             outbox.change { state in
                 state.queue.compared(compared)
@@ -82,12 +82,13 @@ struct OutboxSender: Sendable {
 
 extension OutboxSender {
     /// Reads the record of a write from the server; nil if it does not exist or cannot be read.
-    private func serverRecord(of write: OutboxWrite) async -> ServiceResponse? {
+    private func serverRecord(of write: OutboxWrite) async -> (record: JSONValue, tag: String?)? {
         guard let id = write.recordID else { return nil }
         var params = Params(route: write.route, timeout: outbox.options.attemptTimeout)
         params.readsFromServer = true
-        return try? await response(
-            to: ServiceRequest(path: write.path, method: .get, id: id, params: params), for: write)
+        let request = ServiceRequest(path: write.path, method: .get, id: id, params: params)
+        guard let response = try? await response(to: request, for: write) else { return nil }
+        return (response.result, TaggedRecord.tag(of: response, to: request))
     }
 }
 
@@ -237,11 +238,5 @@ extension OutboxSender {
         request.sender = sender
         request.isQueuedWrite = true
         return try await app.service(request.path).respond(to: request)
-    }
-}
-
-extension ConnectionStatus {
-    var isConnected: Bool {
-        if case .connected = self { true } else { false }
     }
 }

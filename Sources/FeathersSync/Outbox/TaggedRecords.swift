@@ -9,6 +9,14 @@ struct TaggedRecord: Sendable {
     let tag: String
     let identity: Identity?
 
+    /// Returns the tag of the record in a response; nil if the response has none that a write can expect.
+    ///
+    /// A selection is not the record, and a weak tag never fulfills a condition (RFC 9110, section 13.1.1).
+    static func tag(of response: ServiceResponse, to request: ServiceRequest) -> String? {
+        guard request.params.query.isEmpty, let tag = response[EntityTag.self], !tag.hasPrefix("W/") else { return nil }
+        return tag
+    }
+
     static func key(_ id: ServiceID, _ path: String, _ route: [String: String]) -> String {
         "\(place(path, route))\(id)"
     }
@@ -20,18 +28,27 @@ struct TaggedRecord: Sendable {
     }
 }
 
+extension Params {
+    /// Makes a write fail if its record has another tag. Only HTTP carries the condition.
+    mutating func expect(_ tag: String) {
+        headers["If-Match"] = tag
+        travelsByHTTP = true
+    }
+}
+
 extension Outbox.State {
     /// Returns the record on which a write is made, and the tag that came with it.
+    /// - Parameter own: The record on which the caller has made the write; nil for the one that was last read.
     mutating func base(
-        of id: ServiceID, _ route: [String: String], _ lane: String, _ path: String, _ identity: Identity?
+        of id: ServiceID, _ route: [String: String], _ lane: String, _ path: String, _ identity: Identity?,
+        _ own: Outbox.Draft.Base?
     ) -> (record: JSONValue?, tag: String?) {
-        let known = stores.known(id.description, at: path, route)
+        let tagged = tagged.take(TaggedRecord.key(id, path, route))
         // Only the first write can use the tag: any earlier write in the lane has made it stale.
-        guard let tagged = tagged.take(TaggedRecord.key(id, path, route)), tagged.identity == identity,
-            [identity, nil].allSatisfy({ queue.lanes[OutboxQueue.Lane(name: lane, identity: $0)] == nil })
-        else {
-            return (known, nil)
-        }
+        let isFirst = [identity, nil].allSatisfy { queue.lanes[OutboxQueue.Lane(name: lane, identity: $0)] == nil }
+        if let own { return (own.record, isFirst ? own.tag : nil) }
+        let known = stores.known(id.description, at: path, route)
+        guard let tagged, tagged.identity == identity, isFirst else { return (known, nil) }
         // A live query may have heard of a later change, which the write was made on.
         guard let known, known != tagged.record else { return (tagged.record, tagged.tag) }
         return (known, nil)
@@ -64,12 +81,9 @@ private struct TaggingResponder: Responder {
         }
         let sender = site.sender(of: request)
         let response = try await next.respond(to: request)
-        // A selection is not the record, and another user's record is not the outbox's.
-        guard !request.isForAnotherUser(in: site.app), let key, let tag = response[EntityTag.self],
-            request.params.query.isEmpty
-        else {
-            return response
-        }
+        // Another user's record is not the outbox's.
+        guard !request.isForAnotherUser(in: site.app), let key, let tag = TaggedRecord.tag(of: response, to: request)
+        else { return response }
         let tagged = TaggedRecord(record: response.result, tag: tag, identity: sender?.identity)
         outbox.withState { $0.tagged.add([key: tagged]) }
         return response
