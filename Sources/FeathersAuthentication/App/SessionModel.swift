@@ -1,0 +1,94 @@
+public import FeathersCore
+public import Observation
+
+/// The sign-in of an app for SwiftUI views.
+///
+/// ```swift
+/// @State private var session = SessionModel(app)
+/// var body: some View {
+///     Group {
+///         if session.isSignedIn { ContentView() } else { SignInView(session) }
+///     }
+///     .task { await session.run() }
+/// }
+/// ```
+@MainActor @Observable
+public final class SessionModel {
+    /// The sign-in state of the app.
+    public private(set) var state: AuthenticationState
+    /// The user who is signed in; nil if there is none. At launch, the user of the stored token, even before the server
+    /// has accepted it.
+    public private(set) var identity: Identity?
+    /// Why the last sign-in or log-out failed; nil if it did not, or was cancelled.
+    public private(set) var error: (any Error)?
+    /// The sign-ins in progress that this model has begun.
+    private var attempts = 0
+
+    @ObservationIgnored private let app: FeathersApp
+    /// The number of sign-ins and log-outs that this model has begun.
+    @ObservationIgnored private var count = 0
+
+    /// Creates a model of an app's sign-in. It does not follow the app until you call ``run()``.
+    public init(_ app: FeathersApp) { (self.app, state, identity) = (app, app.authentication, app.identity) }
+
+    /// The user as the server has described it at sign-in; nil if there is none.
+    public var user: JSONValue? { state.result?.user }
+
+    /// Whether a user is signed in.
+    public var isSignedIn: Bool { state.result != nil }
+
+    /// Whether a sign-in is in progress.
+    public var isSigningIn: Bool { attempts > 0 || state == .authenticating }
+
+    /// Follows the app's sign-in until the task is cancelled.
+    public func run() async {
+        async let identities: Void = followIdentity()
+        for await state in app.authenticationUpdates() { self.state = state }
+        await identities
+    }
+
+    private func followIdentity() async {
+        for await identity in app.identityUpdates() { self.identity = identity }
+    }
+
+    /// Signs in, see ``FeathersApp/authenticate(_:)``. If that fails, sets ``error``.
+    public func signIn(_ credentials: AuthenticationCredentials) async {
+        await attempt { try await $0.authenticate(credentials) }
+    }
+
+    /// Signs in with the stored token, if there is one, see ``FeathersApp/reauthenticate(force:)``. If the
+    /// server refuses it or cannot be reached, sets ``error``.
+    public func restore() async {
+        await attempt { app in
+            do {
+                try await app.reauthenticate()
+            } catch let error as FeathersError where error.code == .notAuthenticated && error.execution == .neverSent {
+                // No token is stored.
+            }
+        }
+    }
+
+    /// Logs out. No user is signed in afterward.
+    ///
+    /// If the token cannot be removed or the server cannot be notified, sets ``error``.
+    public func logOut() async { await perform { try await $0.logOut() } }
+
+    private func attempt(_ work: (FeathersApp) async throws -> Void) async {
+        attempts += 1
+        await perform(work)
+        attempts -= 1
+    }
+
+    private func perform(_ work: (FeathersApp) async throws -> Void) async {
+        count += 1
+        let number = count
+        error = nil
+        do {
+            try await work(app)
+        } catch {
+            // A later sign-in or log-out has replaced this one, and says how it ended.
+            if number == count, !(error is CancellationError) { self.error = error }
+        }
+        (state, identity) = (app.authentication, app.identity)
+    }
+}
