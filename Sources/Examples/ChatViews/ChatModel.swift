@@ -1,74 +1,92 @@
 import Feathers
+import Foundation
 import Observation
 
 /// The state and the actions of a chat view. It does not depend on SwiftUI, so its tests run on every platform.
 @MainActor @Observable
 final class ChatModel {
     let room: String
+    let session: SessionModel
+    let connection: ConnectionModel
+    let outbox: OutboxModel
+    var email = ""
+    var password = ""
     /// The message being written.
     var draft = ""
-    /// Why the last message was not sent; nil if it was sent.
+    /// Why the last message could not be stored, or the app does not run; nil if there was no failure.
     private(set) var problem: String?
-    private(set) var isSending = false
-    private(set) var isOnline = false
 
     private let app: FeathersApp
-    private let author: String
     private let service: Service<ChatMessage>
     private let newest: LiveQueryModel<ChatMessage>
 
-    init(_ app: FeathersApp, room: String, author: String) {
-        (self.app, self.room, self.author) = (app, room, author)
+    /// Creates a model of a room. The app needs authentication and a local store.
+    init(_ app: FeathersApp, room: String) {
+        (self.app, self.room) = (app, room)
+        (session, connection, outbox) = (SessionModel(app), ConnectionModel(app), OutboxModel(app))
         service = app.service("messages", of: ChatMessage.self)
         newest = LiveQueryModel(service.live(.where("room", room).sorted(by: "id", .descending).limit(50)))
     }
 
-    /// The newest messages, with the latest one last.
-    var messages: [ChatMessage] { newest.records.reversed() }
-
-    /// The title above the messages.
-    var title: String {
-        if let error = newest.error { return "\(room) – \(Self.text(of: error))" }
-        return isOnline ? room : "\(room) – connecting…"
+    /// Returns an app that signs in, and that shows and accepts messages without a connection too.
+    static func app(
+        _ transport: any Transport, in folder: URL, tokens: any TokenStorage = InMemoryTokenStorage()
+    ) async throws -> FeathersApp {
+        let app = FeathersApp(transport: transport)
+        try app.use(authentication: AuthenticationOptions(storage: tokens))
+        try await app.use(localStore: .directory(folder))
+        return app
     }
 
-    var canSend: Bool { !draft.isEmpty && !isSending }
+    /// The newest messages, with the latest one last.
+    var rows: [LiveRow<ChatMessage>] { newest.rows.reversed() }
 
-    /// Keeps the connection open and the messages current, until the view disappears.
+    /// The line above the messages.
+    var status: String {
+        if let error = newest.error { return Self.text(of: error) }
+        let unsent = outbox.entries.isEmpty ? "" : " – \(outbox.entries.count) not sent yet"
+        return (connection.isOnline ? "Online" : "Offline") + unsent
+    }
+
+    /// Why the user is not signed in; nil if no sign-in has failed.
+    var signInProblem: String? { session.error.map { Self.text(of: $0) } }
+
+    /// Keeps the connection open and everything current, until the view disappears.
     func run() async {
         do {
-            try await withFeathersApp(app) { app in
-                async let list: Void = newest.run()
-                for await status in app.connectionStatusUpdates() {
-                    if case .connected = status { isOnline = true } else { isOnline = false }
-                }
-                await list
+            try await withFeathersApp(app) { _ in
+                async let session: Void = session.run()
+                async let connection: Void = connection.run()
+                async let outbox: Void = outbox.run()
+                await newest.run()
+                _ = await (session, connection, outbox)
             }
         } catch {
             problem = Self.text(of: error)
         }
-        isOnline = false
     }
 
-    /// Sends the draft, and keeps it if that fails. The message is shown when its event arrives.
+    func signIn() async {
+        await session.signIn(.local(email: email, password: password))
+        if session.isSignedIn { password = "" }
+    }
+
+    /// Stores the draft, which is then shown, and sent as soon as possible.
     func send() async {
-        guard canSend else { return }
-        isSending = true
-        defer { isSending = false }
+        guard !draft.isEmpty, let author = session.identity?.name else { return }
+        let message = ChatMessage(room: room, author: author, text: draft)
+        draft = ""
         do {
-            try await service.create(ChatMessage(room: room, author: author, text: draft))
-            (draft, problem) = ("", nil)
+            try await service.outbox.create(message)
+            problem = nil
         } catch {
-            problem = Self.text(of: error)
+            (draft, problem) = (message.text, Self.text(of: error))
         }
     }
 
     /// Returns a description of an error for users.
-    private static func text(of error: any Error) -> String {
+    static func text(of error: any Error) -> String {
         switch error {
-        case let error as FeathersError where error.execution == .mayHaveExecuted:
-            "No response arrived. Check whether the message was sent"
-        case FeathersError.Code.notAuthenticated: "Please sign in"
         case FeathersError.Code.unavailable, FeathersError.Code.timeout: "The server cannot be reached"
         case let error as FeathersError: error.message
         default: "Something went wrong"

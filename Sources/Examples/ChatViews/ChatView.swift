@@ -1,38 +1,52 @@
 #if canImport(SwiftUI)
+    import Feathers
     import SwiftUI
 
-    /// A chat room: its messages, and a field for a new one.
+    /// A chat room: a sign-in, then the messages, and a field for a new one.
     ///
     /// ```swift
-    /// @State private var lobby = ChatModel(
-    ///     FeathersApp(transport: .socketIO(url)), room: "lobby", author: "Ada")
-    /// var body: some Scene { WindowGroup { ChatView(lobby) } }
+    /// // With `try await ChatModel.app(.socketIO(url), in: folder, tokens: KeychainTokenStorage())`
+    /// @State private var lobby = ChatModel(app, room: "lobby")
+    /// var body: some Scene { WindowGroup { ChatView(model: lobby) } }
     /// ```
     struct ChatView: View {
         @Bindable var model: ChatModel
-        /// The number of times a message was submitted. Each change starts a task that ends with the view.
-        @State private var sendings = 0
-
-        init(_ model: ChatModel) { self.model = model }
 
         var body: some View {
             VStack(alignment: .leading) {
-                Text(model.title).font(.headline)
-                List(model.messages) { message in
-                    VStack(alignment: .leading) {
-                        Text(message.author).font(.caption)
-                        Text(message.text)
-                    }
-                }
+                Text(model.status).font(.headline)
+                // The user of a stored token is known without a connection.
+                if model.session.identity == nil { signIn } else { messages }
                 if let problem = model.problem { Text(problem).foregroundStyle(.red) }
-                HStack {
-                    TextField("Message", text: $model.draft).onSubmit { if model.canSend { sendings += 1 } }
-                    Button("Send") { sendings += 1 }.disabled(!model.canSend)
-                }
             }
             .padding()
             .task { await model.run() }
-            .task(id: sendings) { if sendings > 0 { await model.send() } }
+        }
+
+        @ViewBuilder private var signIn: some View {
+            TextField("Email", text: $model.email)
+            SecureField("Password", text: $model.password)
+            Button("Sign in") { Task { await model.signIn() } }.disabled(model.session.isSigningIn)
+            if let problem = model.signInProblem { Text(problem).foregroundStyle(.red) }
+        }
+
+        @ViewBuilder private var messages: some View {
+            List(model.rows) { row in
+                VStack(alignment: .leading) {
+                    Text(row.record.author).font(.caption)
+                    Text(row.record.text).foregroundStyle(row.state == .confirmed ? .primary : .secondary)
+                    if case .failed(let failure) = row.state {
+                        Text(ChatModel.text(of: failure.error)).foregroundStyle(.red)
+                        Button("Send again") { Task { await model.outbox.retry(failure.write.id) } }
+                        Button("Discard") { Task { await model.outbox.discard(failure.write.id) } }
+                    }
+                }
+            }
+            HStack {
+                TextField("Message", text: $model.draft).onSubmit { Task { await model.send() } }
+                Button("Send") { Task { await model.send() } }.disabled(model.draft.isEmpty)
+                Button("Log out") { Task { await model.session.logOut() } }
+            }
         }
     }
 #endif
