@@ -22,8 +22,10 @@ struct GuideTests {
     func services() async throws {
         let app = try await app(at: "todos")
         #expect(try await typedTodos(app)["isDone"] == true)
+        #expect(try await draftedTodo(app.service("todos", of: Todo.self)).text == "Write a second guide")
         #expect(
-            try await severalTodos(app.service("todos", of: Todo.self)).map(\.text) == ["Write a guide", "one", "two"])
+            try await severalTodos(app.service("todos", of: Todo.self)).map(\.text)
+                == ["Write a second guide", "one", "two"])
 
         let transport = StubTransport()
         transport.stub("teams/:team/members", .find, with: .value([]))

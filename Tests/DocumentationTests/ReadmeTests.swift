@@ -28,7 +28,7 @@ struct ReadmeTests {
                 "Sources/Feathers/Documentation.docc/GettingStarted.md",
                 "../../Sources/Examples/Hello/Hello.swift GettingStartedSamples.swift", 5
             ),
-            ("Sources/Feathers/Documentation.docc/Services.md", "ServiceSamples.swift", 9),
+            ("Sources/Feathers/Documentation.docc/Services.md", "ServiceSamples.swift", 10),
             ("Sources/Feathers/Documentation.docc/UsingHooks.md", "HookSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/Queries.md", "QuerySamples.swift", 7),
             ("Sources/Feathers/Documentation.docc/RealTime.md", "RealTimeSamples.swift", 7),

@@ -59,6 +59,13 @@ func severalTodos(_ todos: Service<Todo>) async throws -> [Todo] {
     return removed
 }
 
+func draftedTodo(_ todos: Service<Todo>) async throws -> Todo {
+    var draft = try await todos.draft(1)
+    draft.text = "Write a second guide"
+    try await draft.save()
+    return draft.value
+}
+
 func paramsOfCalls(_ app: FeathersApp) async throws -> Page<JSONValue> {
     let members = app.service("teams/:team/members")
     let params = Params(

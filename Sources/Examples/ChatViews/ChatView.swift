@@ -5,7 +5,7 @@
     /// A chat room: a sign-in, then the messages, and a field for a new one.
     ///
     /// ```swift
-    /// // With `try await ChatModel.app(.socketIO(url), in: folder, tokens: KeychainTokenStorage())`
+    /// // The app is made with `ChatModel.app(_:in:tokens:)`.
     /// @State private var lobby = ChatModel(app, room: "lobby")
     /// var body: some Scene { WindowGroup { ChatView(model: lobby) } }
     /// ```
