@@ -100,7 +100,9 @@ struct DraftModelTests {
         try await withFeathersApp(app) { _ in
             let model = DraftModel(try await service.draft(7))
             let running = Task { await model.run() }
-            try await transport.waitForRequest(number: 2)
+            // Events are the test's to send.
+            transport.emit(.patched, of: "notes", try await notes.patch(7, with: ["title": "theirs"], Params()))
+            try await observed { model.value.title == "theirs" }
             model.value.text = "mine"
             let saving = Task { await model.save() }
             try await asked.value()

@@ -86,6 +86,22 @@ struct DraftSavingTests {
         #expect(server.record["text"] == "mine")
     }
 
+    @Test("tries again if others have changed only what the model lacks, and reads first what it was told of")
+    func tags() async throws {
+        let server = DraftServer(.strong)
+        var draft = try await draft(on: server)
+        draft.text = "mine"
+        server.change(["owner": "bob"])
+        try await draft.save()
+        #expect(server.methods == ["GET", "PATCH", "GET", "PATCH"] && server.record["text"] == "mine")
+
+        server.change(["title": "theirs"])
+        try draft.update(to: Note(id: 7, text: "mine", title: "theirs"))
+        draft.text = "again"
+        try await draft.save()
+        #expect(server.methods.suffix(2) == ["GET", "PATCH"] && server.patches.count == 3)
+    }
+
     @Test("passes on a refusal that has another reason than a changed record")
     func refusals() async throws {
         let server = DraftServer()

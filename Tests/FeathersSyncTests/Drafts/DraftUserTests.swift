@@ -97,6 +97,21 @@ struct DraftUserTests {
         #expect(!draft.hasChanges && tokens(of: .patch) == ["Bearer token-of-ada"])
     }
 
+    @Test("does not change on the way: a patch during which another user signs in is not sent")
+    func replaced() async throws {
+        let app = try app()
+        try await app.authenticate(.local(email: "ada", password: "x"))
+        let notes = app.service("notes", of: Note.self)
+        var draft = try await notes.draft(7)
+        draft.text = "of ada"
+        let replaces: Hook = { context in
+            try await context.app.authenticate(.local(email: "bob", password: "x"))
+        }
+        await notes.use(hooks: Hooks(before: [.patch: [replaces]]))
+        await #expect { try await draft.save() } throws: { Self.refuses($0) }
+        #expect(transport.calls(of: "notes", .patch).isEmpty)
+    }
+
     @Test("who leaves while the draft is being read does not get it, and one who leaves before the patch sends none")
     func leaving() async throws {
         let app = FeathersApp(transport: transport)
