@@ -79,6 +79,7 @@ struct ModelBuilder {
             swift.name = properties.take(candidates)
             built.append(swift)
         }
+        addRelations(to: &built, named.map(\.object))
         var others: [SwiftDeclaration] = []
         while let next = waiting.popLast() {
             reusable = [:]

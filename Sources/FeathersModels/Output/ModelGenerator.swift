@@ -88,6 +88,10 @@ package struct ModelGenerator: Sendable {
         if let service {
             writer.line()
             writer.write(service)
+            if !service.relations.isEmpty {
+                writer.line()
+                writer.write(service.relations, of: service.model)
+            }
         }
         return writer.lines.joined(separator: "\n") + "\n"
     }

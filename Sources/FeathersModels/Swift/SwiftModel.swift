@@ -171,4 +171,28 @@ struct SwiftService {
     var id: String
     var model: String
     var types: [SwiftDeclaration]
+    /// The relations of the model.
+    var relations: [SwiftRelation] = []
+
+    /// The model's declaration.
+    var structure: SwiftStructure? { if case .structure(let model)? = types.first { model } else { nil } }
+}
+
+/// A relation of a model to the records of a service.
+struct SwiftRelation {
+    var name: String
+    /// The arguments of the call that makes it.
+    var arguments: String
+    var comment: String
+
+    init(
+        name: String, to service: SwiftService, isList: Bool, by label: String, _ property: String,
+        embedded: String? = nil, comment: String
+    ) {
+        let path = SwiftWriter.literal(service.path)
+        arguments = "\(isList ? "toMany" : "to"): \(service.model).self, at: \(path), \(label): .\(property)"
+        if service.id != "id" { arguments += ", id: \(SwiftWriter.literal(service.id))" }
+        if let embedded { arguments += ", embedded: .\(embedded)" }
+        (self.name, self.comment) = (name, comment)
+    }
 }

@@ -92,6 +92,15 @@ enum SwiftNames {
         return String(name.dropLast())
     }
 
+    /// Returns the plural of a word: `categories` for `category`.
+    static func plural(_ name: String) -> String {
+        if let (plural, singular) = irregular.first(where: { $0.1 == name }), plural != singular { return plural }
+        if name.hasSuffix("y"), !["ay", "ey", "oy", "uy"].contains(where: name.hasSuffix) {
+            return name.dropLast() + "ies"
+        }
+        return name + (["s", "x", "z", "sh", "ch"].contains(where: name.hasSuffix) ? "es" : "s")
+    }
+
     private static let irregular = [
         ("people", "person"), ("children", "child"), ("men", "man"), ("women", "woman"), ("statuses", "status"),
         ("buses", "bus"),
@@ -133,6 +142,6 @@ enum SwiftNames {
         "LiveQuery", "Outbox", "Page", "Pages", "Params", "Query", "QueryCondition", "Service", "ServiceID",
         "ServiceMethod",
         "SortDirection", "Transport",
-        "Foundation", "Feathers", "Swift",
+        "Relation", "ToMany", "ToOne", "Foundation", "Feathers", "Swift",
     ]
 }

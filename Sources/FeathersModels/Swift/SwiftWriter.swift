@@ -318,4 +318,21 @@ struct SwiftWriter {
             writer.line("\(writer.access)static func \(name)(\(list)) -> Self { Self(path: \"\(place)\"\(id)) }")
         }
     }
+
+    /// The relations of a service's model.
+    mutating func write(_ relations: [SwiftRelation], of model: String) {
+        block("extension \(model)") { writer in
+            for (index, relation) in relations.enumerated() {
+                if index > 0 { writer.line() }
+                writer.comment([relation.comment])
+                let head = "\(writer.access)static let \(SwiftNames.escaped(relation.name)) = relation("
+                if head.count + relation.arguments.count + 5 <= Self.width {
+                    writer.line("\(head)\(relation.arguments))")
+                } else {
+                    writer.line(head)
+                    writer.line("    \(relation.arguments))")
+                }
+            }
+        }
+    }
 }
