@@ -129,9 +129,22 @@ private func app(limited app: FeathersApp) {
 private struct Letter: Codable, Queryable {
     var id: Int
     var isRead: Bool
+    var senderID: Int
     var createdAt: Date
 
-    enum CodingKeys: String, CodingKey { case id, isRead, createdAt }
+    enum CodingKeys: String, CodingKey { case id, isRead, senderID, createdAt }
+}
+
+private struct Sender: Codable, Sendable { var name: String }
+
+private func including(_ messages: Service<Letter>, _ isAtEnd: Bool) async throws {
+    let author = Letter.relation(to: Sender.self, at: "users", by: .senderID)
+    let inbox = messages.live(.sorted(by: .createdAt, .descending).limit(20))
+        .including(author)
+    for try await snapshot in inbox.snapshots {
+        for row in snapshot { print(row.id, row[author]?.name ?? "someone") }
+        if isAtEnd, snapshot.hasMore { try await inbox.loadMore() }
+    }
 }
 
 private func following(_ messages: Service<Letter>, _ show: ([Letter]) -> Void) async throws {

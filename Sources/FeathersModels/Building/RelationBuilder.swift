@@ -22,8 +22,8 @@ extension ModelBuilder {
         var members = services.map { service in
             let model = service.structure
             let nested = model?.nested.compactMap { $0.path.split(separator: ".").last.map(String.init) } ?? []
-            return NameSpace(
-                SwiftNames.takenMembers.union(["relation"]).union(model?.properties.map(\.name) ?? []).union(nested))
+            // A static property may have the name of a property: `Message.user` beside `message.user`.
+            return NameSpace(SwiftNames.takenMembers.union(["relation"]).union(nested))
         }
         var relations = services.map { _ in [SwiftRelation]() }
         for reference in all {
@@ -81,10 +81,10 @@ extension ModelBuilder {
             let name = Self.name(of: key, isList: isList, services[target])
             // Another property of that model, such as `lastEditor` beside `authorId`, may be another record.
             let beside = isList || name == property.name ? nil : named[name]
-            let isEmbedded = beside?.type == .named(services[target].model) && queryKeys.contains(beside?.key ?? "")
+            let isEmbedded = beside?.type == .named(services[target].model)
             return Reference(
                 source: source, target: target, property: property, isList: isList, name: name,
-                embedded: isEmbedded ? name : nil)
+                embedded: isEmbedded ? beside?.key : nil)
         }
     }
 

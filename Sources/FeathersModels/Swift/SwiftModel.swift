@@ -192,7 +192,7 @@ struct SwiftRelation {
         let path = SwiftWriter.literal(service.path)
         arguments = "\(isList ? "toMany" : "to"): \(service.model).self, at: \(path), \(label): .\(property)"
         if service.id != "id" { arguments += ", id: \(SwiftWriter.literal(service.id))" }
-        if let embedded { arguments += ", embedded: .\(embedded)" }
+        if let embedded { arguments += ", embedded: \(SwiftWriter.literal(embedded))" }
         (self.name, self.comment) = (name, comment)
     }
 }

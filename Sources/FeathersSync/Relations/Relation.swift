@@ -36,13 +36,13 @@ extension Queryable {
     ///   - path: The path of their service.
     ///   - key: The property of this model that holds the related record's id.
     ///   - id: The name of the related records' id property.
-    ///   - embedded: The property in which the server may embed the related record. An object there, or in place of the
-    ///     id, is used as it is.
+    ///   - embedded: The name of the property in which the server may embed the related record. An object there, or in
+    ///     place of the id, is used as it is.
     public static func relation<Related: Codable & Sendable>(
-        to related: Related.Type, at path: String, by key: QueryKeys, id: String = "id", embedded: QueryKeys? = nil
+        to related: Related.Type, at path: String, by key: QueryKeys, id: String = "id", embedded: String? = nil
     ) -> ToOne<Self, Related> {
         let plan = RelationPlan<Related>(
-            path: path, id: id, kind: .toOne(key.stringValue), query: Query(), embedded: embedded?.stringValue)
+            path: path, id: id, kind: .toOne(key.stringValue), query: Query(), embedded: embedded)
         return Relation(plan) { $0.first }
     }
 

@@ -11,10 +11,9 @@ struct Message: Codable, Sendable, Equatable, Queryable {
     var readers: [Int]?
 
     enum CodingKeys: String, CodingKey { case id, text, authorID, readers }
-    enum QueryKeys: String, CodingKey { case id, text, authorID, readers, author }
 
     static let author = relation(to: User.self, at: "users", by: .authorID)
-    static let embeddedAuthor = relation(to: User.self, at: "users", by: .authorID, embedded: .author)
+    static let embeddedAuthor = relation(to: User.self, at: "users", by: .authorID, embedded: "author")
     static let reactions = relation(toMany: Reaction.self, at: "reactions", by: .messageID)
     static let readers = relation(toMany: User.self, at: "users", byAll: .readers)
 }
