@@ -15,7 +15,7 @@ struct KeptResult: Sendable {
     let rows: ResultRows
     /// The number of records in the whole result, if the server has reported it.
     let total: Int?
-    /// The number of records to show; nil for all.
+    /// The number of records to show before the list grows; nil for all.
     let limit: Int?
     /// Whether no record follows the last one.
     let isComplete: Bool
@@ -47,7 +47,8 @@ extension KeptResult {
 
     init(_ window: Window, _ unsettled: Set<UUID>, at date: Date) {
         self.date = date
-        (rows, total, limit) = (window.known, window.total?.count, window.limit == .max ? nil : window.limit)
+        (rows, total) = (window.known, window.total?.count)
+        limit = window.firstLimit == .max ? nil : window.firstLimit
         (isComplete, isSorted, self.unsettled) = (window.isComplete, window.order.isSorted, unsettled)
     }
 

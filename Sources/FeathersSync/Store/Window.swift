@@ -216,7 +216,9 @@ extension Window {
             return placed
         }
         order = ResultOrder(judge.sorter, of: placed)
-        replaceAll(ResultRows(placed), limit: page.limit, total: page.total)
+        // A page whose request named a limit of its own does not tell the server's.
+        let isAsked = judge.limit == nil && fetch.asked != nil
+        replaceAll(ResultRows(placed), limit: isAsked ? firstLimit : page.limit, total: page.total)
     }
 
     /// Applies a result from disk. It must still be fetched.

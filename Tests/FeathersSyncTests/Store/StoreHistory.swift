@@ -15,7 +15,7 @@ final class StoreHistory {
 
     enum Step: CaseIterable {
         case queue, execute, read, answer, found, hear, foreign, drop, gap, restore, confirm, open, close, discard
-        case decide, leave
+        case decide, leave, grow, refresh, lose
 
         var weight: Int {
             switch self {
@@ -25,16 +25,16 @@ final class StoreHistory {
             case .queue: 14
             case .foreign: 12
             case .restore: 6
-            case .decide, .hear: 4
+            case .decide, .hear, .grow: 4
             case .open: 3
-            case .drop, .confirm, .close, .discard: 2
-            case .gap, .leave: 1
+            case .drop, .confirm, .close, .discard, .lose: 2
+            case .gap, .leave, .refresh: 1
             }
         }
 
         /// Whether it is left out of calm histories.
         var isUnrest: Bool {
-            [.drop, .gap, .restore, .open, .close, .discard, .leave, .confirm].contains(self)
+            [.drop, .gap, .restore, .open, .close, .discard, .leave, .confirm, .refresh, .lose].contains(self)
         }
     }
 
@@ -68,8 +68,11 @@ final class StoreHistory {
 
     struct Find {
         let window: Window.ID
-        let time: Int
-        let request: Query<JSONValue>
+        let fetch: Window.Fetch
+        /// The request in flight.
+        var request: Query<JSONValue>
+        /// The records of the requests before it.
+        var page: Page<JSONValue>?
         var answer: (page: Page<JSONValue>, position: Int)?
     }
 
@@ -77,6 +80,7 @@ final class StoreHistory {
     struct Device {
         var store: Store
         var queries: [Window.ID: StoreQuery] = [:]
+        var growths: [Window.ID: Growth] = [:]
         var queue: [Item] = []
         /// How many events were heard or missed.
         var heard = 0
@@ -104,6 +108,8 @@ final class StoreHistory {
     var counts: [String: Int] = [:]
     /// How many records are changed.
     private let crowd: Int
+    /// Whether it is about long lists, which grow often.
+    private let isLong: Bool
     private let steps: [Step]
 
     init(_ traits: [ServerTrait], seed: UInt64) throws {
@@ -112,14 +118,17 @@ final class StoreHistory {
         let isCalm = Bool.random(using: &random)
         crowd = Bool.random(using: &random) ? 2 : 100
         let hearing = Bool.random(using: &random) ? 1 : 4
+        isLong = Int.random(in: 0..<3, using: &random) == 0
+        let growing = isLong ? 4 : 1
         steps = Step.allCases.filter { !isCalm || !$0.isUnrest }.flatMap { step in
-            Array(repeating: step, count: step.weight * (step == .hear ? hearing : 1))
+            let factor = [.hear: hearing, .grow: growing][step] ?? 1
+            return Array(repeating: step, count: step.weight * factor)
         }
         for user in StoreServer.users { devices[user] = Device(newStore) }
-        for _ in 0..<Int.random(in: 0..<(chance(0.1) ? 30 : 6), using: &random) { foreign(isCreation: true) }
+        for _ in 0..<Int.random(in: 0..<(isLong || chance(0.1) ? 30 : 6), using: &random) { foreign(isCreation: true) }
         miss()
         for user in StoreServer.users {
-            for query in StoreQuery.examples.shuffled(using: &random).prefix(try choose([1, 1, 2, 3])) {
+            for query in examples.shuffled(using: &random).prefix(try choose([1, 1, 2, 3])) {
                 try open(query, for: user)
             }
         }
@@ -128,6 +137,10 @@ final class StoreHistory {
     var device: Device {
         get { devices[user] ?? Device(newStore) }
         _modify { yield &devices[user, default: Device(newStore)] }
+    }
+
+    private var examples: [StoreQuery] {
+        StoreQuery.examples.filter { !isLong || $0.isSorted && ($0.limit != nil || has(.paginated)) }
     }
 
     private var newStore: Store { Store(id: "id", version: has(.versioned) ? "v" : nil) }
@@ -219,7 +232,7 @@ final class StoreHistory {
             return device.store.gap()
         }
         let failures = device.store.queue.reduce(into: [:]) { $0[$1.id] = $1.failure }
-        (device.store, device.queries, device.shown) = (newStore, [:], [:])
+        (device.store, device.queries, device.growths, device.shown) = (newStore, [:], [:], [:])
         device.store.replaceQueue(
             device.queue.map { item in
                 let failure = failures[item.write.id]
@@ -274,11 +287,11 @@ final class StoreHistory {
         case .found: if let index = choose(finds, where: { $0.answer != nil }) { try found(index) }
         case .hear: try hear(.random(in: 1..<4, using: &random))
         case .confirm: device.store.confirm()
-        case .open: try open(choose(StoreQuery.examples), for: user)
+        case .open: try open(choose(examples), for: user)
         case .close:
             guard device.queries.count > 1 else { return }
             let id = try choose(device.queries.keys.sorted())
-            device.queries[id] = nil
+            (device.queries[id], device.growths[id]) = (nil, nil)
             device.store.close(id)
             finds.removeAll { $0.window == id }
         case .discard:
@@ -298,6 +311,9 @@ final class StoreHistory {
             miss()
             device.store.gap()
         case .leave: try leave()
+        case .grow: try grow()
+        case .refresh: try refresh()
+        case .lose: if !finds.isEmpty { lose(.random(in: finds.indices, using: &random)) }
         case .drop, .restore, .gap: break
         }
     }

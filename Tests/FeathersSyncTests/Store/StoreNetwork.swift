@@ -24,7 +24,7 @@ extension StoreHistory {
             guard device.store.windows[id]?.wantedFetch != nil, let begun = device.store.beginFetch(id) else {
                 continue
             }
-            finds.append(Find(window: id, time: begun.fetch.time, request: begun.request))
+            send(begun, for: id)
             count("fetches")
         }
     }
@@ -116,9 +116,7 @@ extension StoreHistory {
     func found(_ index: Int) throws {
         guard let (page, position) = finds[index].answer else { return }
         try hear(until: position)
-        let find = finds.remove(at: index)
-        let hooks = device.queries[find.window]?.hooks ?? HookEffects()
-        try device.store.fetched(find.window, find.time, page, hooks)
+        try found(page, by: index)
     }
 
     private func fail(
@@ -140,6 +138,7 @@ extension StoreHistory {
             fail(item, .unknown, error, mayHaveExecuted: true)
         }
         (calls, finds) = ([], [])
+        for id in device.growths.keys { takeBack(id) }
         device.store.gap()
     }
 }

@@ -149,7 +149,10 @@ struct StoreServer {
     }
 
     /// Answers a request.
-    func answer(_ request: Query<JSONValue>, _ hooks: HookEffects, _ user: String) throws -> Page<JSONValue> {
+    /// - Parameter paginates: Whether the server's pages are limited, if it limits them at all.
+    func answer(_ request: Query<JSONValue>, _ hooks: HookEffects, _ user: String, paginates: Bool = true) throws
+        -> Page<JSONValue>
+    {
         let request = hooks.changeQueries ? request.where("c", 1) : request
         let matcher = try QueryMatcher(request, operators: [StoreQuery.odd])
         let selection = try QuerySelection(request, keeping: "id")
@@ -161,7 +164,7 @@ struct StoreServer {
         }
         let skip = Int(request.json["$skip"]?.integer ?? 0)
         var limit = request.json["$limit"]?.integer.map { Int($0) }
-        let isPaginated = traits.contains(.paginated)
+        let isPaginated = paginates && traits.contains(.paginated)
         if isPaginated { limit = min(limit ?? 3, 5) }
         let page = Array(found.dropFirst(skip).prefix(limit ?? .max))
         guard isPaginated || hasTotals else { return Page(data: page) }
@@ -176,9 +179,15 @@ struct StoreServer {
     }
 
     /// Returns what the server would answer after some writes.
-    func expected(_ query: StoreQuery, _ user: String, _ writes: [OutboxWrite]) throws -> [JSONValue] {
-        guard !writes.isEmpty else { return try answer(query.request, query.hooks, user).data }
+    /// - Parameter grownLimit: The number of records that a list shows that has grown; nil for the query's own.
+    func expected(_ query: StoreQuery, _ user: String, _ writes: [OutboxWrite], grownLimit: Int? = nil) throws
+        -> [JSONValue]
+    {
         var request = query.request
+        if let grownLimit { request.json["$limit"] = .integer(Int64(grownLimit)) }
+        guard !writes.isEmpty else {
+            return try answer(request, query.hooks, user, paginates: grownLimit == nil).data
+        }
         if query.hasPlaces {
             request.json["$limit"] = nil
             // A write may bring a record in, unless only the server can tell what it looks like there.
@@ -206,7 +215,7 @@ struct StoreServer {
         guard query.hasPlaces else { return rows }
         let matcher = try QueryMatcher(query.query)
         rows = rows.filter(matcher.matches)
-        return Array((try QuerySorter(query.request)?.sorted(rows) ?? rows).prefix(query.limit ?? .max))
+        return Array((try QuerySorter(query.request)?.sorted(rows) ?? rows).prefix(grownLimit ?? query.limit ?? .max))
     }
 }
 
