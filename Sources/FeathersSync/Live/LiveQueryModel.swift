@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 public import Observation
 
 /// A live query for SwiftUI views, with observable records and an observable error.
@@ -6,17 +7,22 @@ public import Observation
 /// ```swift
 /// // `Message` is `Identifiable`.
 /// @State private var messages = LiveQueryModel(
-///     app.service("messages", of: Message.self).live(.sorted(by: "createdAt")))
+///     app.service("messages", of: Message.self).live(.sorted(by: "createdAt").limit(30)))
 /// var body: some View {
-///     List(messages.records) { Text($0.text) }
-///         .task { await messages.run() }
+///     List {
+///         ForEach(messages.records) { Text($0.text) }
+///         if messages.hasMore { ProgressView().task { await messages.loadMore() } }
+///     }
+///     .task { await messages.run() }
+///     .refreshable { await messages.refresh() }
 /// }
 /// ```
 @MainActor @Observable
 public final class LiveQueryModel<Element: Sendable> {
-    /// The current result, or the last known one after a failure.
+    /// The current result, or the last known one after a failure. After ``show(_:)``, it is that of the previous query
+    /// until the first result of the new one has arrived.
     public private(set) var records: LiveList<Element> = []
-    /// Whether a result has arrived since the last call to ``run()``.
+    /// Whether a result has arrived since the last call to ``run()`` or ``show(_:)``.
     public private(set) var isLoaded = false
     /// The rows: the records with their states.
     public private(set) var rows: LiveList<LiveRow<Element>> = []
@@ -26,10 +32,20 @@ public final class LiveQueryModel<Element: Sendable> {
     public private(set) var total: Int?
     /// Whether ``total`` is an estimate.
     public private(set) var isTotalEstimated = false
+    /// Whether more records follow, which ``loadMore(_:)`` shows. False until a result has arrived.
+    public private(set) var hasMore = false
+    /// Whether ``loadMore(_:)`` is waiting for the server.
+    public private(set) var isLoadingMore = false
     /// The error that ended the query; nil while it runs and after a cancellation.
     public private(set) var error: (any Error)?
+    /// The error of the last ``loadMore(_:)`` or ``refresh()``; nil if it succeeded or was cancelled. The query goes on.
+    public private(set) var loadError: (any Error)?
 
-    @ObservationIgnored private let query: LiveQuery<Element>
+    @ObservationIgnored private var query: LiveQuery<Element>
+    /// Fulfilled when another query takes the place of this one.
+    @ObservationIgnored private var replaced = Promise<Void>()
+    /// Fulfilled when the calls that load records are no longer about what is shown.
+    @ObservationIgnored private var abandoned = Promise<Void>()
     /// The user to whom the records were shown.
     @ObservationIgnored private var identity: Identity?
 
@@ -39,22 +55,108 @@ public final class LiveQueryModel<Element: Sendable> {
     /// Keeps the records current until the task is cancelled or the query fails. You can call it again afterward. If
     /// the user has changed, it first removes the previous user's records.
     public func run() async {
-        (isLoaded, error) = (false, nil)
-        if identity != query.source.service.app.identity {
-            (records, rows, source, total, isTotalEstimated) = ([], [], nil, nil, false)
-        }
+        (isLoaded, hasMore, error, loadError) = (false, false, nil, nil)
+        repeat {
+            let (query, replaced) = (query, replaced)
+            removeRecords(unlessOf: query.source.service.app.identity)
+            await Self.first([
+                { await self.follow(query, until: replaced) },
+                { try? await replaced.value() },
+                // Until its first result, the query does not know that anything is shown.
+                {
+                    for await identity in query.source.service.app.identityUpdates() {
+                        self.removeRecords(unlessOf: identity)
+                    }
+                },
+            ])
+            if !replaced.isSettled { return }
+        } while !Task.isCancelled
+    }
+
+    /// Shows the result of another query, for example when the user enters a search text.
+    ///
+    /// The records of the previous query stay until the first result of the new one has arrived; until then,
+    /// ``isLoaded`` is false. If the model is running, it goes on with the new query. Otherwise, the next ``run()``
+    /// does.
+    public func show(_ query: LiveQuery<Element>) {
+        self.query = query
+        (isLoaded, hasMore, error) = (false, false, nil)
+        abandonLoads()
+        replaced.resolve(())
+        replaced = Promise()
+    }
+
+    /// Shows more records at the end of the list. See ``LiveQuery/loadMore(_:)``.
+    ///
+    /// Does nothing if ``hasMore`` is false, or while an earlier call is loading. A failure is in ``loadError``; the
+    /// list then stays as it was.
+    /// - Parameter count: The number of records to add. By default, as many as the query showed at first.
+    public func loadMore(_ count: Int? = nil) async {
+        guard hasMore, !isLoadingMore else { return }
+        isLoadingMore = true
+        let abandoned = abandoned
+        await load { try await $0.loadMore(count) }
+        if abandoned === self.abandoned { isLoadingMore = false }
+    }
+
+    /// Fetches the result again, for example when the user pulls to refresh. It returns once the server has responded.
+    ///
+    /// Does nothing if ``isLoaded`` is false. A failure is in ``loadError``; what is shown stays.
+    public func refresh() async {
+        guard isLoaded else { return }
+        await load { try await $0.refresh() }
+    }
+
+    /// Runs a call that loads records, until what is shown is of another query or user.
+    private func load(_ body: @escaping @Sendable (LiveQuery<Element>) async throws -> Void) async {
+        let (query, abandoned) = (query, abandoned)
+        let sender = query.source.service.app.currentSender
+        loadError = nil
+        let failure = Locked<(any Error)?>(nil)
+        await Self.first([
+            { do { try await body(query) } catch { failure.withLock { $0 = error } } },
+            { try? await abandoned.value() },
+        ])
+        guard let error = failure.withLock(\.self), !(error is CancellationError) else { return }
+        if abandoned === self.abandoned, sender.isCurrent { loadError = error }
+    }
+
+    private func follow(_ query: LiveQuery<Element>, until replaced: Promise<Void>) async {
         do {
             for try await snapshot in query.snapshots {
-                (records, rows, source, identity) = (
-                    snapshot.records, snapshot.rows, snapshot.source, snapshot.identity
-                )
-                (total, isTotalEstimated) = (snapshot.total, snapshot.isTotalEstimated)
+                guard replaced === self.replaced else { return }
+                removeRecords(unlessOf: snapshot.identity)
+                (records, rows, source) = (snapshot.records, snapshot.rows, snapshot.source)
+                (total, isTotalEstimated, hasMore) = (snapshot.total, snapshot.isTotalEstimated, snapshot.hasMore)
                 isLoaded = true
             }
         } catch is CancellationError {
-            // The view has disappeared.
+            // The view has disappeared, or shows another query.
         } catch {
-            self.error = error
+            if replaced === self.replaced { self.error = error }
+        }
+    }
+
+    /// Removes what was shown to another user.
+    private func removeRecords(unlessOf user: Identity?) {
+        guard identity != user else { return }
+        (records, rows, source, total, isTotalEstimated, hasMore) = ([], [], nil, nil, false, false)
+        identity = user
+        abandonLoads()
+    }
+
+    private func abandonLoads() {
+        (isLoadingMore, loadError) = (false, nil)
+        abandoned.resolve(())
+        abandoned = Promise()
+    }
+
+    /// Runs operations until the first one ends.
+    private static func first(_ operations: [@MainActor @Sendable () async -> Void]) async {
+        await withTaskGroup(of: Void.self) { group in
+            for operation in operations { group.addTask(operation: operation) }
+            await group.next()
+            group.cancelAll()
         }
     }
 }
