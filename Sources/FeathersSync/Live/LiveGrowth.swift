@@ -29,9 +29,12 @@ final class LiveControl: Sendable {
         state.withLock { $0.places = $0.places.filter { $0.window != nil } + [place] }
     }
 
+    /// The open places of the present sign-in. Fetches in flight hold windows of earlier ones.
     private func places() throws -> [Place] {
-        let places = state.withLock { $0.places.filter { $0.window != nil } }
+        let all = state.withLock { $0.places.filter { $0.window != nil } }
+        let places = all.filter { $0.window?.sender.isCurrent ?? false }
         guard places.isEmpty else { return places }
+        if !all.isEmpty { throw LiveControl.userChanged }
         throw FeathersError(
             .badRequest, "The live query is not being read: read its snapshots first", execution: .neverSent)
     }
@@ -44,6 +47,10 @@ final class LiveControl: Sendable {
 
     /// Fetches all windows again.
     func refresh() async throws { for place in try places() { try await place.refresh() } }
+
+    static var userChanged: FeathersError {
+        FeathersError(.notAuthenticated, "The signed-in user changed while the list was read", execution: .neverSent)
+    }
 
     /// Runs a growth after the one that is running.
     func grow<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
@@ -148,26 +155,31 @@ extension LiveSource {
             } catch let error as FeathersError where error.code == .badRequest && error.execution == .neverSent {
                 // The whole result, unless the server has smaller pages.
                 if hasFetchedAll { throw error }
-                hasFetchedAll = true
-                try await fetchAll(window)
+                hasFetchedAll = try await fetchAll(window)
             }
         }
     }
 
     /// Fetches the whole result, in place of a fetch in flight.
-    func fetchAll(_ window: LiveWindow) async throws {
+    /// - Returns: Whether the response was taken; false if another fetch has taken its place, as after a gap.
+    @discardableResult
+    func fetchAll(_ window: LiveWindow) async throws -> Bool {
         try checkUser(of: window)
         let begun = window.change { store, _ in
             store.confirm()
             _ = store.change(window.id) { $0.want(.now) }
             return store.beginFetch(window.id)
         }
-        guard let begun else { return }
+        guard let begun else { return true }
         do {
             let (page, effects) = try await service.app.withoutToken {
                 try await self.page(begun.request, begun.fetch, window)
             }
-            try window.change { store, _ in try store.fetched(window.id, begun.fetch.time, page, effects) }
+            return try window.change { store, _ in
+                let isCurrent = store.windows[window.id]?.fetch?.time == begun.fetch.time
+                try store.fetched(window.id, begun.fetch.time, page, effects)
+                return isCurrent
+            }
         } catch {
             window.change { store, _ in
                 _ = store.change(window.id) {
@@ -181,8 +193,6 @@ extension LiveSource {
     }
 
     private func checkUser(of window: LiveWindow) throws {
-        guard !window.sender.isCurrent else { return }
-        throw FeathersError(
-            .notAuthenticated, "The signed-in user changed while the list was read", execution: .neverSent)
+        if !window.sender.isCurrent { throw LiveControl.userChanged }
     }
 }

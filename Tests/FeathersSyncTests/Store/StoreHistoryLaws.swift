@@ -154,7 +154,9 @@ extension StoreHistory {
         request.json["$limit"] = nil
         request.json["$skip"] = nil
         let total = try server.matching(request, query.hooks, user)
-        if !window.hasMore, !query.skips, rows.count < total { throw Failure("no more after \(rows.count) of \(total)") }
+        if !window.hasMore, !query.skips, rows.count < total {
+            throw Failure("no more after \(rows.count) of \(total), \(query.name); \(state(of: window))")
+        }
         if content.isTotalEstimated || content.total == nil { return count("estimates") }
         guard content.total == total else {
             throw Failure("total, \(query.name): \(content.total ?? -1) instead of \(total); \(state(of: window))")
