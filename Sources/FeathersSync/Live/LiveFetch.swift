@@ -106,7 +106,7 @@ extension LiveSource {
     func page(_ query: Query<JSONValue>, _ fetch: Window.Fetch, _ window: LiveWindow) async throws -> (
         Page<JSONValue>, HookEffects
     ) {
-        if let keys = fetch.keys { return try await page(of: keys, query) }
+        if let keys = fetch.keys { return try await page(of: keys, query, window) }
         var (page, effects) = try await page(query)
         while let query = window.withState({ store, _ in store.windows[window.id]?.request(after: page, in: fetch) }) {
             let next = try await self.page(query)
@@ -118,10 +118,12 @@ extension LiveSource {
     }
 
     /// Fetches the records of keys.
-    private func page(of keys: RelatedKeys, _ query: Query<JSONValue>) async throws -> (Page<JSONValue>, HookEffects) {
+    private func page(
+        of keys: RelatedKeys, _ query: Query<JSONValue>, _ window: LiveWindow
+    ) async throws -> (Page<JSONValue>, HookEffects) {
         var (wanted, all) = (RequestedIDs(), Page<JSONValue>(data: []))
         for value in keys.values.values { if let id = ServiceID(value) { wanted.append(id) } }
-        var effects: HookEffects?
+        var (effects, empty) = (HookEffects(), HookEffects())
         for chunk in wanted.chunks {
             var query = query.where(keys.property, .isIn(chunk.map(\.json)))
             query.json["$sort"] = nil
@@ -130,14 +132,21 @@ extension LiveSource {
                 let (page, found) = try await page(query)
                 try cursor.received(page)
                 all.data += page.data
-                // An empty page says nothing about records.
-                if !page.isEmpty { effects = (effects ?? HookEffects()).union(found) }
+                effects.changeQueries = effects.changeQueries || found.changeQueries
+                if page.isEmpty { empty = found } else { effects = effects.union(found) }
             }
+        }
+        if all.isEmpty {
+            // An empty result says nothing about records that are known already.
+            let before = window.withState { store, _ in
+                store.windows[window.id].flatMap { $0.known.isEmpty ? nil : $0.hooks.changeResults }
+            }
+            effects.changeResults = before ?? empty.changeResults
         }
         if let sorter = try QuerySorter(query) {
             all.data = sorter.sorted(all.data)
         }
-        return (all, effects ?? HookEffects())
+        return (all, effects)
     }
 
     /// Sends a request.

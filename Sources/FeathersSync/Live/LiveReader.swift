@@ -18,6 +18,7 @@ struct LiveReader<Record: Sendable> {
     private var shown: ResultRows?
     private var shownSource: ResultSource?
     private var shownTotal: (count: Int?, isEstimated: Bool, hasMore: Bool) = (nil, false, false)
+    private var shownMissing: Set<String> = []
     /// The rows of the window that have been decoded, including those that could not be.
     private var decoded = ResultRows()
     /// The versions in `decoded` that are left out, because they cannot be decoded.
@@ -88,7 +89,10 @@ struct LiveReader<Record: Sendable> {
             window.withState { store, _ in store.changeKeys(of: window.id, RelatedKeys.Change(adding: keys)) }
         }
         self.window = window
-        source.control.add(window, growingAt: keys == nil ? source.end : nil) { [source, weak window] in
+        // The control must not retain itself.
+        var fetched = source
+        fetched.control = LiveControl()
+        source.control.add(window, growingAt: keys == nil ? source.end : nil) { [source = fetched, weak window] in
             if let window { try await source.fetchAll(window) }
         }
         guard let results = app.keptResults else { return }
@@ -144,7 +148,8 @@ struct LiveReader<Record: Sendable> {
             isWorthShowing = state.isKnown || isEmptied
             return LiveContent(
                 rows: content.rows, source: state.source, total: content.total,
-                isTotalEstimated: content.isTotalEstimated, hasMore: state.hasMore, aliases: store.aliases)
+                isTotalEstimated: content.isTotalEstimated, hasMore: state.hasMore, missing: state.missing,
+                aliases: store.aliases)
         }
         guard let content else { return nil }
         var (rows, changes) = (content.rows, content.rows.changes(since: decoded))
@@ -172,9 +177,10 @@ struct LiveReader<Record: Sendable> {
         let isSame =
             shown != nil && difference.isEmpty && content.source == shownSource && content.total == shownTotal.count
             && content.isTotalEstimated == shownTotal.isEstimated && content.hasMore == shownTotal.hasMore
+            && content.missing == shownMissing
         guard !isSame, let window else { return nil }
         (shown, shownSource) = (rows, content.source)
-        shownTotal = (content.total, content.isTotalEstimated, content.hasMore)
+        (shownTotal, shownMissing) = ((content.total, content.isTotalEstimated, content.hasMore), content.missing)
         window.withState { $1.hasShown = true }
         return LiveSnapshot(rows, content, difference, identity: window.sender.identity)
     }
@@ -186,7 +192,7 @@ struct LiveReader<Record: Sendable> {
         let difference = LiveDifference(
             ResultRows().changes(since: old), of: ResultRows(), since: old, aliases: content.aliases)
         (shown, shownSource, shownTotal) = (ResultRows(), content.source, (nil, false, false))
-        (decoded, undecodable) = (ResultRows(), [])
+        (decoded, undecodable, shownMissing) = (ResultRows(), [], [])
         return LiveSnapshot(ResultRows(), content, difference, identity: identity)
     }
 
@@ -217,6 +223,8 @@ struct LiveContent: Sendable {
     var isTotalEstimated = false
     var hasMore = false
     var hasMoreBefore = false
+    /// The keys whose records have not been fetched, if the window has keys.
+    var missing: Set<String> = []
     /// The keys under which records were shown before the server assigned an id.
     var aliases = RecentValues<String>(limit: 1)
 }

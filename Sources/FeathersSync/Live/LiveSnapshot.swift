@@ -66,6 +66,9 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
         return changes
     }
 
+    /// The keys whose records have not been fetched, if these are the records of a relation.
+    var missingKeys: Set<String> { content.missing }
+
     /// Returns the same rows with related records.
     func with(_ related: RelatedRecords, _ difference: LiveDifference) -> LiveSnapshot {
         LiveSnapshot(rows.rows, content, difference, identity: identity, related: related)

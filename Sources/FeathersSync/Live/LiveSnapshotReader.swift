@@ -51,12 +51,6 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
         for index in relations.indices { relations[index].reading.close() }
     }
 
-    /// The keys whose records have not been fetched, if these are the records of a relation.
-    var missingKeys: Set<String> {
-        guard let window = reader.window else { return [] }
-        return window.withState { store, _ in store.windows[window.id]?.missing ?? [] }
-    }
-
     /// Changes the keys whose records are wanted.
     mutating func changeKeys(_ change: RelatedKeys.Change) { reader.changeKeys(change) }
 
@@ -69,15 +63,7 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
             let (old, new) = (latest?.rows.rows ?? ResultRows(), next.rows.rows)
             let ranges = new.changes(since: old)
             let (removed, added) = (ranges.flatMap { old[$0.old] }, ranges.flatMap { new[$0.new] })
-            let window = reader.window
-            for index in relations.indices {
-                try relations[index].reading.change(removing: removed, adding: added) { row in
-                    guard row.isWritten, let window else { return false }
-                    return window.withState { store, _ in
-                        store.queue.contains { $0.key == row.key && $0.isProvisional }
-                    }
-                }
-            }
+            for index in relations.indices { try relations[index].reading.change(removing: removed, adding: added) }
             latest = next
         }
         for index in relations.indices {

@@ -8,9 +8,7 @@ protocol RelatedReading {
     var isReady: Bool { get }
 
     /// Takes the rows that have changed in the query's result.
-    /// - Parameter isUnsent: Returns whether the server does not know a row's record yet.
-    mutating func change(
-        removing old: [ResultRow], adding new: [ResultRow], isUnsent: (ResultRow) -> Bool) throws
+    mutating func change(removing old: [ResultRow], adding new: [ResultRow]) throws
 
     /// Reads what has changed.
     /// - Returns: Whether anything has.
@@ -43,10 +41,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     mutating func close() { reader.close() }
 
-    mutating func change(
-        removing old: [ResultRow], adding new: [ResultRow], isUnsent: (ResultRow) -> Bool
-    ) throws {
-        read.changed = []
+    mutating func change(removing old: [ResultRow], adding new: [ResultRow]) throws {
         var change = RelatedKeys.Change()
         for row in old {
             read.embedded[row.key] = nil
@@ -66,7 +61,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
                 wanted[text, default: (value, 0)].count += 1
                 guard wanted[text]?.count == 1, change.removed.removeValue(forKey: text) == nil else { continue }
                 change.added[text] = value
-                if case .toMany = plan.kind, isUnsent(row) { change.unsent.insert(text) }
+                if case .toMany = plan.kind, row.isProvisional { change.unsent.insert(text) }
             }
         }
         if !change.isEmpty { reader.changeKeys(change) }
@@ -86,17 +81,14 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
     }
 
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> Bool {
-        read.changed = []
+        (read.changed, read.isNews) = ([], false)
         if wanted.isEmpty, snapshot == nil { return false }
         if let refused {
             if refused.isCurrent { return false }
             self.refused = nil
         }
         do {
-            let next = try await reader.poll(isolation: actor)
-            let missing = reader.missingKeys
-            defer { read.missing = missing }
-            guard let next else { return missing != read.missing }
+            guard let next = try await reader.poll(isolation: actor) else { return false }
             take(next)
             return true
         } catch let error as FeathersError where error.code == .forbidden {
@@ -105,40 +97,48 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
                 .warning, .localStore,
                 "The related records of service '\(source.service.path)' are not shown: \(error)",
                 [.path: .string(source.service.path)], error: error)
-            let isNews = !read.groups.isEmpty
-            (read.groups, snapshot) = ([:], nil)
+            read.changed = read.missing.union(read.groups.keys)
+            (read.groups, read.missing, snapshot) = ([:], [], nil)
             reader.close()
-            return isNews
+            return !read.changed.isEmpty
         }
     }
 
-    /// Takes the related records of a snapshot: in proportion to those that have changed.
+    /// Takes the related records of a snapshot: in proportion to those that have changed. All of them, because the key
+    /// of a record may be wanted later than the record is known.
     private mutating func take(_ next: LiveSnapshot<Related>) {
         for range in next.difference.ranges {
             for index in range.old {
-                guard let row = snapshot?.rows.rows[index], let key = key(of: row) else { continue }
-                read.changed.insert(key)
-                if let index = read.groups[key]?.firstIndex(where: { $0 === row }) {
+                guard let row = snapshot?.rows.rows[index] else { continue }
+                for key in keys(ofRelated: row) {
+                    read.changed.insert(key)
+                    guard let index = read.groups[key]?.firstIndex(where: { $0 === row }) else { continue }
                     read.groups[key]?.remove(at: index)
+                    if read.groups[key]?.isEmpty == true { read.groups[key] = nil }
                 }
             }
-            for index in range.new {
-                let row = next.rows.rows[index]
-                guard let key = key(of: row), wanted[key] != nil else { continue }
-                read.changed.insert(key)
-                let place = read.groups[key]?.partitionIndex { other in
-                    (order?.order(
-                        of: row.sortValue, { row.record[$0] }, and: other.sortValue
-                    ) { other.record[$0] } ?? 0) >= 0
-                }
-                read.groups[key, default: ResultRows()].insert(row, at: place ?? 0)
+            for row in range.new.lazy.map({ next.rows.rows[$0] }) {
+                for key in keys(ofRelated: row) { insert(row, key) }
             }
         }
-        (snapshot, read.list, read.related) = (next, next.rows, next.related)
+        // A row also changes when it turns out that it has no related record.
+        let missing = next.missingKeys
+        if missing != read.missing { read.changed.formUnion(missing.symmetricDifference(read.missing)) }
+        (snapshot, read.list, read.missing) = (next, next.rows, missing)
+        (read.related, read.isNews) = (next.related, true)
     }
 
-    /// Returns the key to which a related record belongs.
-    private func key(of row: ResultRow) -> String? {
-        if case .toMany(let property) = plan.kind { RelatedKeys.text(row.record[property]) } else { row.key }
+    private mutating func insert(_ row: ResultRow, _ key: String) {
+        read.changed.insert(key)
+        let place = read.groups[key]?.partitionIndex { other in
+            (order?.order(of: row.sortValue, { row.record[$0] }, and: other.sortValue) { other.record[$0] } ?? 0) >= 0
+        }
+        read.groups[key, default: ResultRows()].insert(row, at: place ?? 0)
+    }
+
+    /// Returns the keys to which a related record belongs.
+    private func keys(ofRelated row: ResultRow) -> [String] {
+        if case .toMany(let property) = plan.kind { return RelatedKeys.text(row.record[property]).map { [$0] } ?? [] }
+        return row.isProvisional ? RelatedKeys.provisionalTexts(of: row.key) : [row.key]
     }
 }

@@ -48,6 +48,8 @@ struct RelatedRows<Related: Codable & Sendable>: RelatedGroups {
     var changed: Set<String> = []
     /// The related records of these.
     var related: RelatedRecords?
+    /// Whether all this has been read since the previous snapshot, so that `related` says what is new.
+    var isNews = false
 
     func rows(of row: ResultRow) -> [LiveRow<Related>] {
         if let record = embedded[row.key] { return [record] }
@@ -62,17 +64,22 @@ struct RelatedRows<Related: Codable & Sendable>: RelatedGroups {
         plan.keys(of: row).contains { RelatedKeys.text($0).map(keys.contains) ?? false }
     }
 
-    var hasChanged: Bool { !changed.isEmpty || related?.hasChanged ?? false }
+    var hasChanged: Bool { !changed.isEmpty || isNews && related?.hasChanged ?? false }
 
     func hasChanged(_ row: ResultRow) -> Bool {
         if hasKey(of: row, in: changed) { return true }
-        guard let related, related.hasChanged else { return false }
+        guard isNews, let related, related.hasChanged else { return false }
         return all(of: row).contains(where: related.hasChanged)
     }
 
-    func isLoaded(_ row: ResultRow) -> Bool { embedded[row.key] != nil || !hasKey(of: row, in: missing) }
+    func isLoaded(_ row: ResultRow) -> Bool {
+        if missing.isEmpty || embedded[row.key] != nil { return true }
+        return plan.keys(of: row).allSatisfy { key in
+            RelatedKeys.text(key).map { !missing.contains($0) || groups[$0] != nil } ?? true
+        }
+    }
 
     func versions(in row: ResultRow) -> [Int] {
-        all(of: row).flatMap { [$0.version] + (related?.versions(in: $0) ?? []) }
+        [isLoaded(row) ? 1 : 0] + all(of: row).flatMap { [$0.version] + (related?.versions(in: $0) ?? []) }
     }
 }

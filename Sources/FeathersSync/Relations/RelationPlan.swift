@@ -50,6 +50,8 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
         switch kind {
         case .toOne(let property): [row.record[property]].compactMap { RelatedKeys.text($0) == nil ? .none : $0 }
         case .toSome(let property): row.record[property]?.array?.filter { RelatedKeys.text($0) != nil } ?? []
+        // Queued writes refer to a record that is queued too by its text, or by its number.
+        case .toMany where row.isProvisional: JSONValue.provisionalForms(of: row.key)
         case .toMany: [row.record[ownerID] ?? .string(row.key)]
         }
     }

@@ -30,6 +30,8 @@ struct LocalWrite: Sendable {
     var result: JSONValue?
 
     var id: UUID { write.id }
+    /// Whether the key of the record is not one of the server's.
+    var hasProvisionalKey: Bool { isProvisional && key == write.provisionalKey(at: index) }
 
     /// Returns what a write does, record by record. Custom methods have no records.
     /// - Parameter id: The name of the records' id property.

@@ -15,7 +15,18 @@ struct RelatedKeys: Sendable, Equatable {
     /// Returns the text of a related record's key.
     func text(in record: JSONValue) -> String? { Self.text(record[property]) }
 
-    func contain(_ record: JSONValue) -> Bool { text(in: record).map { values[$0] != nil } ?? false }
+    /// Returns the texts of the forms in which screens show a provisional id.
+    static func provisionalTexts(of key: String) -> [String] {
+        JSONValue.provisionalForms(of: key).compactMap { text($0) }
+    }
+
+    func contain(_ record: JSONValue) -> Bool {
+        guard let text = text(in: record) else { return false }
+        if values[text] != nil { return true }
+        // The key may be the number of a record that has its provisional id as text.
+        guard !unsent.isEmpty, record[property]?.string != nil else { return false }
+        return Self.provisionalTexts(of: text).contains { values[$0] != nil }
+    }
 
     /// The same relation without keys.
     var without: RelatedKeys { RelatedKeys(property: property) }

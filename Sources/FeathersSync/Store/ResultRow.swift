@@ -27,24 +27,26 @@ final class ResultRow: Sendable {
     let isWritten: Bool
     /// The queued write that made this version last; nil if the server did.
     let write: UUID?
+    /// Whether the server does not know the record yet, so that it has no id of its own.
+    let isProvisional: Bool
 
     private static let lastVersion = Atomic(0)
 
     /// Creates a row with a new version.
     convenience init(
         key: String, record: JSONValue, sortValue: JSONValue? = nil, place: Int = 0, state: RecordState = .confirmed,
-        isWritten: Bool = false, write: UUID? = nil
+        isWritten: Bool = false, write: UUID? = nil, isProvisional: Bool = false
     ) {
         let version = Self.lastVersion.add(1, ordering: .relaxed).newValue
-        self.init(key, Content(record: record), version, sortValue, place, state, isWritten, write)
+        self.init(key, Content(record: record), version, sortValue, place, state, isWritten, write, isProvisional)
     }
 
     private init(
         _ key: String, _ content: Content, _ version: Int, _ sortValue: JSONValue?, _ place: Int, _ state: RecordState,
-        _ isWritten: Bool, _ write: UUID?
+        _ isWritten: Bool, _ write: UUID?, _ isProvisional: Bool
     ) {
         (self.key, self.version, self.sortValue, self.place) = (key, version, sortValue, place)
-        (self.state, self.isWritten, self.write) = (state, isWritten, write)
+        (self.state, self.isWritten, self.write, self.isProvisional) = (state, isWritten, write, isProvisional)
         self.content = Mutex(content)
     }
 
@@ -52,7 +54,8 @@ final class ResultRow: Sendable {
 
     /// Returns the same version in another place.
     func moved(to place: Int) -> ResultRow {
-        ResultRow(key, content.withLock { $0 }, version, sortValue, place, state, isWritten, write)
+        ResultRow(
+            key, content.withLock { $0 }, version, sortValue, place, state, isWritten, write, isProvisional)
     }
 
     var isDecoded: Bool { content.withLock { $0.element != nil } }

@@ -148,6 +148,7 @@ extension Store {
     /// Gives a created record the key that the server has assigned, in all writes to it.
     private mutating func rename(_ old: String, to key: String) {
         aliases.add([key: aliases[old] ?? old])
+        for text in RelatedKeys.provisionalTexts(of: old) { formerKeys.add([text: key]) }
         for index in queue.indices where queue[index].key == old {
             (queue[index].key, queue[index].isProvisional) = (key, false)
         }

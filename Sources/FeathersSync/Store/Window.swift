@@ -95,6 +95,9 @@ struct Window: Sendable {
     /// Whether what a fetch would do after a report can be foretold.
     var isJudged: Bool { judge.canJudge && !hooks.changeQueries && !hasRoute }
 
+    /// Whether the known part is as a fetch has brought it and reports have changed it, so that no fetch is needed.
+    var isUpToDate: Bool { source == .server && wanted == nil && fetch.map { $0.scope == .keys } ?? true }
+
     /// Returns what the server last reported about a record; nil if it is not in the known part.
     subscript(key: String) -> ResultRow? { table[key] }
 
@@ -207,6 +210,7 @@ extension Window {
         missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
         (time, asked, brought, source) = (fetch.time, fetch.asked ?? .max, page.count, .server)
         isComplete = page.total.map { judge.skip + page.count >= $0 } ?? (page.count < asked)
+        let (rows, later) = divide(rows, fetch)
         // Rows that stay keep their places if those increase.
         let step = table.isEmpty ? Self.placeStep : 1
         var place = 0
@@ -219,6 +223,7 @@ extension Window {
         // A page whose request named a limit of its own does not tell the server's.
         let isAsked = judge.limit == nil && fetch.asked != nil
         replaceAll(ResultRows(placed), limit: isAsked ? firstLimit : page.limit, total: page.total)
+        for row in later where table[row.key] == nil { insert(row) }
     }
 
     /// Applies a result from disk. It must still be fetched.
@@ -242,6 +247,7 @@ extension Window {
         touch(nil)
         (known, table, isComplete, fetchedTotal, isTotalEstimated) = (ResultRows(), [:], false, nil, false)
         (time, source, addition) = (0, .stored(since: .distantPast), nil)
+        if let keys = judge.keys { missing = Set(keys.values.keys).subtracting(keys.unsent) }
         if judge.limit != 0, fetch == nil { wanted = .now }
     }
 }

@@ -116,10 +116,18 @@ extension Window {
         touch(nil)
     }
 
+    /// Returns the rows of a page whose keys are still wanted, and the known rows of keys that have been added since it
+    /// was requested.
+    func divide(_ rows: [ResultRow], _ fetch: Fetch) -> (rows: [ResultRow], later: [ResultRow]) {
+        guard let keys = judge.keys else { return (rows, []) }
+        let later = known.filter { keys.contain($0.record) && !(fetch.keys?.contain($0.record) ?? false) }
+        return (rows.filter { keys.contain($0.record) }, later)
+    }
+
     /// Adds the rows of further keys.
     mutating func add(_ rows: [ResultRow], _ fetch: Fetch) {
         missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
-        for row in rows {
+        for row in rows where judge.keys?.contain(row.record) ?? true {
             if let old = table[row.key] { replace(old, with: row.record) } else { insert(row) }
         }
         if missing.isEmpty { source = .server }
@@ -132,10 +140,11 @@ extension Store {
         guard let window = windows[id], let property = window.judge.keys?.property else { return }
         var (change, known) = (change, [ResultRow]())
         if property == self.id {
+            let provisional = Set(queue.filter(\.isProvisional).flatMap { RelatedKeys.provisionalTexts(of: $0.key) })
             for key in change.added.keys {
-                if queue.contains(where: { $0.key == key && $0.isProvisional }) { change.unsent.insert(key) }
+                if provisional.contains(key) || formerKeys[key] != nil { change.unsent.insert(key) }
                 guard window.isShared,
-                    let other = windows.values.first(where: { $0.isShared && $0.source == .server && $0[key] != nil }),
+                    let other = windows.values.first(where: { $0.isShared && $0.isUpToDate && $0[key] != nil }),
                     let record = other[key]?.record, window.judge.matchesWithoutKeys(record)
                 else { continue }
                 known.append(window.row(key, record))

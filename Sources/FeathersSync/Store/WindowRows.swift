@@ -159,14 +159,15 @@ extension Window {
         let isInPlace = base.map { keepsPlace($0.record, record) } ?? false
         if !isInPlace, isBeyond(record) { return nil }
         let place = isInPlace || !order.isSorted && base != nil ? base?.place ?? 0 : place(of: writes)
+        let isProvisional = writes.contains(where: \.hasProvisionalKey)
         if let old = shown.written[key]?.row, old.isWritten, old.state == state, old.write == last,
-            old.record == record
+            old.record == record, old.isProvisional == isProvisional
         {
             return old.place == place ? old : old.moved(to: place)
         }
         return ResultRow(
             key: key, record: record, sortValue: judge.sorter?.firstValue { record[$0] }, place: place, state: state,
-            isWritten: true, write: last)
+            isWritten: true, write: last, isProvisional: isProvisional)
     }
 
     private func keepsPlace(_ base: JSONValue, _ record: JSONValue) -> Bool {
