@@ -119,13 +119,14 @@ final class StoreHistory {
         crowd = Bool.random(using: &random) ? 2 : 100
         let hearing = Bool.random(using: &random) ? 1 : 4
         isLong = Int.random(in: 0..<3, using: &random) == 0
-        let growing = isLong ? 4 : 1
+        let growing = isLong ? 8 : 1
         steps = Step.allCases.filter { !isCalm || !$0.isUnrest }.flatMap { step in
             let factor = [.hear: hearing, .grow: growing][step] ?? 1
             return Array(repeating: step, count: step.weight * factor)
         }
         for user in StoreServer.users { devices[user] = Device(newStore) }
-        for _ in 0..<Int.random(in: 0..<(isLong || chance(0.1) ? 30 : 6), using: &random) { foreign(isCreation: true) }
+        let size = isLong ? 20..<60 : 0..<(chance(0.1) ? 30 : 6)
+        for _ in 0..<Int.random(in: size, using: &random) { foreign(isCreation: true) }
         miss()
         for user in StoreServer.users {
             for query in examples.shuffled(using: &random).prefix(try choose([1, 1, 2, 3])) {
