@@ -3,7 +3,7 @@ import Foundation
 
 // The samples of the article about related records, each one as it stands there: `ReadmeTests` compares them.
 
-struct Post: Codable, Queryable {
+struct Entry: Codable, Queryable {
     var id: Int
     var text: String
     var authorID: Int
@@ -19,51 +19,51 @@ struct Writer: Codable, Queryable {
 
     enum CodingKeys: String, CodingKey { case id, name, teamID }
 
-    static let team = relation(to: Post.self, at: "teams", by: .teamID)
+    static let team = relation(to: Entry.self, at: "teams", by: .teamID)
 }
 
 struct Reaction: Codable, Queryable {
     var id: Int
-    var postID: Int
+    var entryID: Int
     var userID: Int
 
-    enum CodingKeys: String, CodingKey { case id, postID, userID }
+    enum CodingKeys: String, CodingKey { case id, entryID, userID }
 
     static let by = relation(to: Writer.self, at: "users", by: .userID)
 }
 
-extension Post {
+extension Entry {
     static let author = relation(to: Writer.self, at: "users", by: .authorID)
-    static let reactions = relation(toMany: Reaction.self, at: "reactions", by: .postID)
+    static let reactions = relation(toMany: Reaction.self, at: "reactions", by: .entryID)
 }
 
 func follow(
-    _ posts: Service<Post>, show: (Post, String?, [LiveRow<Reaction>]) -> Void
+    _ entries: Service<Entry>, show: (Entry, String?, [LiveRow<Reaction>]) -> Void
 ) async throws {
-    let newest = posts.live(.sorted(by: .createdAt, .descending).limit(30))
-        .including(Post.author, Post.reactions)
+    let newest = entries.live(.sorted(by: .createdAt, .descending).limit(30))
+        .including(Entry.author, Entry.reactions)
     for try await snapshot in newest.snapshots {
         for row in snapshot {
-            show(row.record, row[Post.author]?.name, row[Post.reactions])
+            show(row.record, row[Entry.author]?.name, row[Entry.reactions])
         }
     }
 }
 
-private func nested(_ posts: Service<Post>) {
-    let deep = posts.live().including(
-        Post.author.including(Writer.team), Post.reactions.including(Reaction.by))
+private func nested(_ entries: Service<Entry>) {
+    let deep = entries.live().including(
+        Entry.author.including(Writer.team), Entry.reactions.including(Reaction.by))
     _ = deep
 }
 
-private func grow(_ newest: LiveQuery<Post>) async throws {
+private func grow(_ newest: LiveQuery<Entry>) async throws {
     try await newest.loadMore()
     try await newest.refresh()
 }
 
 private func middle(
-    _ posts: Service<Post>, _ found: Post, _ show: (LiveSnapshot<Post>, Bool) -> Void
+    _ entries: Service<Entry>, _ found: Entry, _ show: (LiveSnapshot<Entry>, Bool) -> Void
 ) async throws {
-    let around = posts.live(.sorted(by: .createdAt)).window(around: found.id, of: 60)
+    let around = entries.live(.sorted(by: .createdAt)).window(around: found.id, of: 60)
     for try await snapshot in around.snapshots {
         show(snapshot, snapshot.hasMoreBefore)
     }
