@@ -11,12 +11,15 @@ import Testing
 final class ChatModelTests {
     /// The messages on the server: those created here are from other users.
     private let stored = MemoryService(startID: 1, pagination: Pagination(default: 10, max: 100))
+    private let users = MemoryService(records: [
+        ["id": "ada@example.com", "name": "Ada"], ["id": "grace", "name": "Grace"],
+    ])
     private let transport: StubRealTimeTransport
     private let folder = FileManager.default.temporaryDirectory.appending(path: "chat-\(UUID().uuidString)")
     private let tokens = InMemoryTokenStorage()
 
     init() {
-        transport = StubRealTimeTransport(services: ["messages": stored])
+        transport = StubRealTimeTransport(services: ["messages": stored, "users": users])
         transport.stub(StubAccounts(["ada@example.com": "secret"]))
     }
 
@@ -46,7 +49,7 @@ final class ChatModelTests {
     /// Creates a message by another user.
     @discardableResult
     private func say(_ text: String, room: String = "lobby") async throws -> JSONValue {
-        try await stored.create(["room": .string(room), "author": "Grace", "text": .string(text)], Params())
+        try await stored.create(["room": .string(room), "authorID": "grace", "text": .string(text)], Params())
     }
 
     @Test("It shows what was said, and what is said from now on, in this room")
@@ -58,6 +61,23 @@ final class ChatModelTests {
             transport.emit(.created, of: "messages", try await say("elsewhere", room: "attic"))
             transport.emit(.created, of: "messages", try await say("three"))
             try await observed { texts(model) == ["one", "two", "three"] }
+        }
+    }
+
+    @Test("It shows who says something, also while it is not sent, and what was said earlier")
+    func history() async throws {
+        for number in 1...60 { try await say("\(number)") }
+        try await withModel { model in
+            try await observed { texts(model) == (11...60).map { "\($0)" } && model.hasMore }
+            try await observed { model.rows.allSatisfy { $0[ChatMessage.author]?.name == "Grace" } }
+            await model.showEarlier()
+            try await observed { texts(model) == (1...60).map { "\($0)" } && !model.hasMore }
+            transport.drop(.pingTimeout)
+            model.draft = "Hi"
+            await model.send()
+            try await observed { model.rows.last?.text == "Hi" && model.rows.last?.state == .pending }
+            transport.restore()
+            try await observed { model.rows.last?[ChatMessage.author]?.name == "Ada" }
         }
     }
 
@@ -87,7 +107,7 @@ final class ChatModelTests {
             try await observed { texts(model) == ["Hi"] && model.rows.first?.state == .confirmed }
         }
         let created = transport.calls(of: "messages", .create)
-        let message: JSONValue = ["room": "lobby", "author": "ada@example.com", "text": "Hi"]
+        let message: JSONValue = ["room": "lobby", "authorID": "ada@example.com", "text": "Hi"]
         #expect(created.map(\.request.data) == [message])
     }
 

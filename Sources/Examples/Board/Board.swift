@@ -6,7 +6,8 @@ struct Board: Sendable {
     let app: FeathersApp
     let name: String
     private let cards: Service<Card>
-    /// The most cards to show. The server counts the others.
+    private let shown: LiveQuery<Card>
+    /// The number of cards to show at first. The server counts the others.
     private static let limit = 50
 
     /// - Parameters:
@@ -17,6 +18,7 @@ struct Board: Sendable {
         app = FeathersApp(transport: transport)
         self.name = name
         cards = app.service(.cards)
+        shown = cards.live(.where(.board, name).sorted(by: .createdAt).limit(Self.limit))
         try await app.use(localStore: .directory(folder)) { options in
             // Cards get their ids here: they can be changed before the server knows them, and are never created twice.
             options.services["cards"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID()])
@@ -41,9 +43,11 @@ struct Board: Sendable {
     /// Shows the cards on this device at once, then those on the server, and then every change, until the task is
     /// cancelled.
     func watch(_ show: (LiveSnapshot<Card>) async -> Void) async throws {
-        let query = Query<Card>.where(.board, name).sorted(by: .createdAt).limit(Self.limit)
-        for try await snapshot in cards.live(query).snapshots { await show(snapshot) }
+        for try await snapshot in shown.snapshots { await show(snapshot) }
     }
+
+    /// Shows more cards, while the board is being watched.
+    func showMore() async throws { try await shown.loadMore() }
 
     /// Adds a card to the first column.
     /// - Returns: The card's id.

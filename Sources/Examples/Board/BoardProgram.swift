@@ -66,6 +66,7 @@ enum BoardProgram {
             case .move(let card, let column): try await board.move(screen.card(card), to: column)
             case .rename(let card, let title): try await board.rename(screen.card(card), to: title)
             case .remove(let card): try await board.remove(screen.card(card))
+            case .more: try await board.showMore()
             case .send:
                 if case let left = try await board.send(within: .seconds(10)), left > 0 {
                     console.complain("\(left) are not sent.")

@@ -4,6 +4,8 @@ enum Command: Equatable {
     case move(card: String, Card.Column)
     case rename(card: String, String)
     case remove(card: String)
+    /// Shows the cards that follow those on the screen.
+    case more
     /// Waits until everything is sent.
     case send
     case help
@@ -15,6 +17,7 @@ enum Command: Equatable {
         move CARD COLUMN     moves a card to 'todo', 'doing' or 'done'
         rename CARD TITLE    gives a card another title
         remove CARD          removes a card
+        more                 shows the next cards, if there are any
         send                 waits for up to 10 seconds until everything is sent
         help                 shows this list; ^D leaves
         CARD is the number of a card, or the first word of its title.
@@ -38,9 +41,11 @@ enum Command: Equatable {
             self = .move(card: card, column)
         case ("rename", let card?, let title?): self = .rename(card: card, title)
         case ("remove", let card?, nil): self = .remove(card: card)
+        case ("more", nil, nil): self = .more
         case ("send", nil, nil): self = .send
         case ("help", nil, nil): self = .help
-        case ("add", _, _), ("move", _, _), ("rename", _, _), ("remove", _, _), ("send", _, _), ("help", _, _):
+        case ("add", _, _), ("move", _, _), ("rename", _, _), ("remove", _, _), ("more", _, _), ("send", _, _),
+            ("help", _, _):
             throw Mistake(description: "'\(name)' is missing an argument, or has too many:\n\(Self.usage)")
         default: throw Mistake(description: "There is no command '\(name)':\n\(Self.usage)")
         }

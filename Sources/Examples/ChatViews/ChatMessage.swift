@@ -1,9 +1,18 @@
 import Feathers
 
 /// A message, as stored on the server.
-struct ChatMessage: Codable, Sendable, Identifiable {
+struct ChatMessage: Codable, Queryable, Identifiable {
     var id: ServiceID?
     var room: String
-    var author: String
+    var authorID: ServiceID
     var text: String
+
+    enum CodingKeys: String, CodingKey { case id, room, authorID, text }
+
+    static let author = relation(to: ChatUser.self, at: "users", by: .authorID)
+}
+
+/// Who writes messages.
+struct ChatUser: Codable, Sendable {
+    var name: String
 }

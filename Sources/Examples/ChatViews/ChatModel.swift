@@ -25,7 +25,8 @@ final class ChatModel {
         (self.app, self.room) = (app, room)
         (session, connection, outbox) = (SessionModel(app), ConnectionModel(app), OutboxModel(app))
         service = app.service("messages", of: ChatMessage.self)
-        newest = LiveQueryModel(service.live(.where("room", room).sorted(by: "id", .descending).limit(50)))
+        newest = LiveQueryModel(
+            service.live(.where(.room, room).sorted(by: .id, .descending).limit(50)).including(ChatMessage.author))
     }
 
     /// Returns an app that signs in, and that shows and accepts messages without a connection too.
@@ -38,8 +39,10 @@ final class ChatModel {
         return app
     }
 
-    /// The newest messages, with the latest one last.
+    /// The newest messages with their authors, the latest one last.
     var rows: [LiveRow<ChatMessage>] { newest.rows.reversed() }
+    /// Whether there are earlier messages.
+    var hasMore: Bool { newest.hasMore && !newest.isLoadingMore }
 
     /// The line above the messages.
     var status: String {
@@ -66,6 +69,8 @@ final class ChatModel {
         }
     }
 
+    func showEarlier() async { await newest.loadMore() }
+
     func signIn() async {
         await session.signIn(.local(email: email, password: password))
         if session.isSignedIn { password = "" }
@@ -74,7 +79,7 @@ final class ChatModel {
     /// Stores the draft, which is then shown, and sent as soon as possible.
     func send() async {
         guard !draft.isEmpty, let author = session.identity?.name else { return }
-        let message = ChatMessage(room: room, author: author, text: draft)
+        let message = ChatMessage(room: room, authorID: .string(author), text: draft)
         draft = ""
         do {
             try await service.outbox.create(message)

@@ -31,10 +31,11 @@
         }
 
         @ViewBuilder private var messages: some View {
+            if model.hasMore { Button("Earlier messages") { Task { await model.showEarlier() } } }
             List(model.rows) { row in
                 VStack(alignment: .leading) {
-                    Text(row.record.author).font(.caption)
-                    Text(row.record.text).foregroundStyle(row.state == .confirmed ? .primary : .secondary)
+                    Text(row[ChatMessage.author]?.name ?? "…").font(.caption)
+                    Text(row.text).foregroundStyle(row.state == .confirmed ? .primary : .secondary)
                     if case .failed(let failure) = row.state {
                         Text(ChatModel.text(of: failure.error)).foregroundStyle(.red)
                         Button("Send again") { Task { await model.outbox.retry(failure.write.id) } }

@@ -153,7 +153,8 @@ struct LiveAnchorReader<Record: Sendable> {
         let store = app.liveStores.store(
             of: source.service, source.params.route, id: source.id, await app.resolvedSender())
         if let known = store.withState({ $0.store.known(anchor.id.description) }) { return known }
-        let request = try source.service.request(.get, id: anchor.id, query: Query(), params: source.params.withoutQuery)
+        let params = source.params.withoutQuery
+        let request = try source.service.request(.get, id: anchor.id, query: Query(), params: params)
         return try await app.withoutToken { try await source.service.respond(to: request).result }
     }
 }

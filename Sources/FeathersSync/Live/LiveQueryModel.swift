@@ -86,7 +86,7 @@ public final class LiveQueryModel<Element: Sendable> {
         replaced = Promise()
     }
 
-    /// Shows more records at the end of the list. See ``LiveQuery/loadMore(_:)``.
+    /// Shows more records at the end of the list. See ``LiveQuery/loadMore(_:at:)``.
     ///
     /// Does nothing if ``hasMore`` is false, or while an earlier call is loading. A failure is in ``loadError``; the
     /// list then stays as it was.

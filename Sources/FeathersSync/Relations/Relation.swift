@@ -5,12 +5,16 @@ public import FeathersCore
 /// ```swift
 /// extension Message {
 ///     static let author = relation(to: User.self, at: "users", by: .authorID)
-///     static let reactions = relation(toMany: Reaction.self, at: "reactions", by: .messageID)
+///     static let reactions = relation(
+///         toMany: Reaction.self, at: "reactions", by: .messageID)
 /// }
 ///
-/// let live = messages.live(.sorted(by: .createdAt)).including(Message.author, Message.reactions)
+/// let live = messages.live(.sorted(by: .createdAt))
+///     .including(Message.author, Message.reactions)
 /// for try await snapshot in live.snapshots {
-///     for row in snapshot { show(row.text, by: row[Message.author]?.name, row[Message.reactions].count) }
+///     for row in snapshot {
+///         show(row.text, by: row[Message.author]?.name, row[Message.reactions])
+///     }
 /// }
 /// ```
 ///
@@ -110,7 +114,8 @@ extension LiveQuery {
     /// Returns the same query with related records, which its snapshots have for each row.
     ///
     /// ```swift
-    /// let live = messages.live().including(Message.author.including(User.team), Message.reactions)
+    /// let live = messages.live().including(
+    ///     Message.author.including(User.team), Message.reactions)
     /// ```
     ///
     /// The first snapshot waits until the related records have been fetched, or cannot be. Later ones do not wait: the
