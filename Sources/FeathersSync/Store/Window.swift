@@ -203,7 +203,7 @@ extension Window {
         switch fetch.scope {
         case .all: break
         case .rest: return append(rows, page, fetch)
-        case .keys: return add(rows, fetch)
+        case .keys: return add(rows, page, fetch)
         }
         // It has brought what an addition would bring.
         addition = nil

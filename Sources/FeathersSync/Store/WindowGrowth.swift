@@ -124,8 +124,12 @@ extension Window {
         return (rows.filter { keys.contain($0.record) }, later)
     }
 
-    /// Adds the rows of further keys.
-    mutating func add(_ rows: [ResultRow], _ fetch: Fetch) {
+    /// Adds the rows of further keys, in place of those that are known of them: from disk, or from other windows.
+    mutating func add(_ rows: [ResultRow], _ page: Page<JSONValue>, _ fetch: Fetch) {
+        let found = Set(page.data.compactMap(judge.key))
+        for row in Array(known) where !found.contains(row.key) && fetch.log[row.key] == nil {
+            if fetch.keys?.contain(row.record) == true { remove(row.key) }
+        }
         missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
         for row in rows where judge.keys?.contain(row.record) ?? true {
             if let old = table[row.key] { replace(old, with: row.record) } else { insert(row) }

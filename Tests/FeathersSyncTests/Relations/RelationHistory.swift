@@ -247,10 +247,10 @@ final class RelationHistory {
         guard let outbox = app.outbox else { return "no outbox" }
         let emptied = Task {
             while true {
-                try await outbox.wait { $0.entries.allSatisfy { $0.failure != nil } }
-                let entries = outbox.state.entries
-                guard let entry = entries.first else { return }
-                try await outbox.decide(.discard, for: entry.id)
+                // Others wait for a creation that was refused.
+                let state = try await outbox.wait { $0.entries.isEmpty || $0.entries.contains { $0.failure != nil } }
+                guard let entry = state.entries.first(where: { $0.failure != nil }) else { return }
+                try? await outbox.decide(.discard, for: entry.id)
             }
         }
         let late = Task {
@@ -258,7 +258,9 @@ final class RelationHistory {
             emptied.cancel()
         }
         defer { late.cancel() }
-        guard case .success = await emptied.result else { return "the outbox is not emptied: \(outbox.state.entries)" }
+        guard case .success = await emptied.result else {
+            return "the outbox is not emptied: \(outbox.state.entries.map { "\($0.write.path) \($0.status)" })"
+        }
         let expected = try server.graph(as: user)
         try await read.wait {
             $0.isLate || $0.failure != nil || $0.snapshot.map { Self.isAtRest($0, expected) } ?? false
