@@ -230,7 +230,9 @@ extension Window {
     mutating func restored(_ result: KeptResult) {
         (isComplete, source) = (result.isComplete, .stored(since: result.date))
         order = ResultOrder(judge.sorter, isSorted: result.isSorted)
-        replaceAll(result.rows, limit: result.limit, total: result.total)
+        let present = judge.keys == nil ? ResultRows() : known
+        replaceAll(missed(result.rows), limit: result.limit, total: result.total)
+        for row in present { insert(row) }
     }
 
     private mutating func replaceAll(_ rows: ResultRows, limit: Int?, total: Int?) {

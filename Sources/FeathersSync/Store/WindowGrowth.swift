@@ -109,7 +109,7 @@ extension Window {
         keys.apply(change)
         judge.keys = keys
         for row in known {
-            if table[row.key] == nil { insert(row) }
+            if let old = table[row.key] { replace(old, with: row.record) } else { insert(row) }
             missing.remove(row.key)
         }
         if missing.isEmpty { source = .server }
@@ -122,6 +122,16 @@ extension Window {
         guard let keys = judge.keys else { return (rows, []) }
         let later = known.filter { keys.contain($0.record) && !(fetch.keys?.contain($0.record) ?? false) }
         return (rows.filter { keys.contain($0.record) }, later)
+    }
+
+    /// Returns the rows of a result from disk, except those of keys whose records are already known.
+    func missed(_ rows: ResultRows) -> ResultRows {
+        guard let keys = judge.keys, !known.isEmpty || missing.count < keys.values.count else { return rows }
+        return ResultRows(
+            rows.filter { row in
+                guard table[row.key] == nil, let text = keys.text(in: row.record) else { return false }
+                return keys.values[text] == nil || missing.contains(text)
+            })
     }
 
     /// Adds the rows of further keys, in place of those that are known of them: from disk, or from other windows.
