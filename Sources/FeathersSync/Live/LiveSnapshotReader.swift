@@ -66,7 +66,8 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
             for index in relations.indices { try relations[index].reading.change(removing: removed, adding: added) }
             latest = next
         }
-        for index in relations.indices {
+        // After a sign-in, the rows change first, so that no key of the previous user's is sent for the next one.
+        for index in relations.indices where reader.window?.sender.isCurrent ?? true {
             if try await relations[index].reading.poll(isolation: actor) { hasChanged = true }
         }
         guard hasChanged, let latest, shown != nil || relations.allSatisfy({ $0.reading.isReady }) else { return nil }

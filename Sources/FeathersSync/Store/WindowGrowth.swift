@@ -93,6 +93,15 @@ extension Window {
 
 /// The windows of relations, whose records have some keys.
 extension Window {
+    /// Returns a record if the window is certain of it. It is not of the records of keys that are not wanted, for
+    /// example from disk, of which events are ignored.
+    func currentRecord(_ key: String) -> JSONValue? {
+        guard isShared, isUpToDate, !missing.contains(key), let record = table[key]?.record,
+            judge.keys?.contain(record) ?? true
+        else { return nil }
+        return record
+    }
+
     /// Makes this the window of a relation. Its keys are added one by one, and their records are fetched then.
     mutating func beginKeys(_ property: String) {
         judge.keys = RelatedKeys(property: property)
@@ -158,8 +167,8 @@ extension Store {
             for key in change.added.keys {
                 if provisional.contains(key) || formerKeys[key] != nil { change.unsent.insert(key) }
                 guard window.isShared,
-                    let other = windows.values.first(where: { $0.isShared && $0.isUpToDate && $0[key] != nil }),
-                    let record = other[key]?.record, window.judge.matchesWithoutKeys(record)
+                    let record = windows.values.lazy.compactMap({ $0.currentRecord(key) }).first,
+                    window.judge.matchesWithoutKeys(record)
                 else { continue }
                 known.append(window.row(key, record))
             }
