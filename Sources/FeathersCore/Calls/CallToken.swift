@@ -163,8 +163,8 @@ extension ServiceRequest {
         if let flaw = CallToken.flaw(in: given.value) {
             throw .refused("'\(method)' on service '\(path)' was not sent: its token \(flaw)")
         }
-        if params.readsFromServer || isQueuedWrite {
-            try app.refuseToken(in: params, for: params.readsFromServer ? "A live query" : "A queued write")
+        if params.isLive || isQueuedWrite {
+            try app.refuseToken(in: params, for: params.isLive ? "A live query" : "A queued write")
         }
         let owned = given.owner == nil ? CallToken(given.value, owner: app.weakReference) : given
         (token, params[CallToken.self], sender) = (owned, owned, RequestSender.ofCall)

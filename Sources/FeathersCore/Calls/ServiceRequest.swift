@@ -129,6 +129,12 @@ extension Params {
         set { self[EndsConnection.self] = newValue ? true : nil }
     }
 
+    /// Whether a call is a live query's, which shows the records of the app's own user only.
+    package var isLive: Bool {
+        get { self[IsLive.self] ?? false }
+        set { self[IsLive.self] = newValue ? true : nil }
+    }
+
     /// Whether a read must reach the server rather than a cache. Live queries set it.
     package var readsFromServer: Bool {
         get { self[ReadsFromServer.self] ?? false }
@@ -180,3 +186,4 @@ private enum TravelsByHTTP: ParamsKey { typealias Value = Bool }
 private enum ConcernsConnection: ParamsKey { typealias Value = Bool }
 private enum EndsConnection: ParamsKey { typealias Value = Bool }
 private enum ReadsFromServer: ParamsKey { typealias Value = Bool }
+private enum IsLive: ParamsKey { typealias Value = Bool }

@@ -45,8 +45,7 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
     func read() async throws -> Record {
         let sender = try await sender()
         var request = ServiceRequest(path: service.path, method: .get, id: id, params: params)
-        // Not for calls on behalf of others, which a live query must not make.
-        request.params.readsFromServer = sender != nil
+        request.params.readsFromServer = true
         let response = try await respond(to: request, as: sender)
         return try record(response, to: request)
     }

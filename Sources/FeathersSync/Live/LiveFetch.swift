@@ -153,7 +153,7 @@ extension LiveSource {
     private func page(_ query: Query<JSONValue>) async throws -> (Page<JSONValue>, HookEffects) {
         var params = params.withoutQuery
         // Events are applied to the result, so it must not come from a cache.
-        params.readsFromServer = true
+        (params.readsFromServer, params.isLive) = (true, true)
         let request = try service.request(.find, query: query, params: params)
         let response = try await service.respond(to: request)
         let page = try read(response.result)

@@ -34,6 +34,8 @@ public final class LiveQueryModel<Element: Sendable> {
     public private(set) var isTotalEstimated = false
     /// Whether more records follow, which ``loadMore(_:)`` shows. False until a result has arrived.
     public private(set) var hasMore = false
+    /// Whether there are records before the first one. Only a list around a record may have some.
+    public private(set) var hasMoreBefore = false
     /// Whether ``loadMore(_:)`` is waiting for the server.
     public private(set) var isLoadingMore = false
     /// The error that ended the query; nil while it runs and after a cancellation.
@@ -80,22 +82,24 @@ public final class LiveQueryModel<Element: Sendable> {
     /// does.
     public func show(_ query: LiveQuery<Element>) {
         self.query = query
-        (isLoaded, hasMore, error) = (false, false, nil)
+        (isLoaded, hasMore, hasMoreBefore, error) = (false, false, false, nil)
         abandonLoads()
         replaced.resolve(())
         replaced = Promise()
     }
 
-    /// Shows more records at the end of the list. See ``LiveQuery/loadMore(_:at:)``.
+    /// Shows more records at an end of the list. See ``LiveQuery/loadMore(_:at:)``.
     ///
-    /// Does nothing if ``hasMore`` is false, or while an earlier call is loading. A failure is in ``loadError``; the
+    /// Does nothing if there are no more records beyond that end, or while an earlier call is loading. A failure is in ``loadError``; the
     /// list then stays as it was.
-    /// - Parameter count: The number of records to add. By default, as many as the query showed at first.
-    public func loadMore(_ count: Int? = nil) async {
-        guard hasMore, !isLoadingMore else { return }
+    /// - Parameters:
+    ///   - count: The number of records to add. By default, as many as the query showed at first.
+    ///   - end: The end at which to add them. Only a list around a record grows at its start.
+    public func loadMore(_ count: Int? = nil, at end: LiveEnd = .end) async {
+        guard end == .end ? hasMore : hasMoreBefore, !isLoadingMore else { return }
         isLoadingMore = true
         let abandoned = abandoned
-        await load { try await $0.loadMore(count) }
+        await load { try await $0.loadMore(count, at: end) }
         if abandoned === self.abandoned { isLoadingMore = false }
     }
 
@@ -127,7 +131,8 @@ public final class LiveQueryModel<Element: Sendable> {
                 guard replaced === self.replaced else { return }
                 removeRecords(unlessOf: snapshot.identity)
                 (records, rows, source) = (snapshot.records, snapshot.rows, snapshot.source)
-                (total, isTotalEstimated, hasMore) = (snapshot.total, snapshot.isTotalEstimated, snapshot.hasMore)
+                (total, isTotalEstimated) = (snapshot.total, snapshot.isTotalEstimated)
+                (hasMore, hasMoreBefore) = (snapshot.hasMore, snapshot.hasMoreBefore)
                 isLoaded = true
             }
         } catch is CancellationError {
@@ -140,7 +145,8 @@ public final class LiveQueryModel<Element: Sendable> {
     /// Removes what was shown to another user.
     private func removeRecords(unlessOf user: Identity?) {
         guard identity != user else { return }
-        (records, rows, source, total, isTotalEstimated, hasMore) = ([], [], nil, nil, false, false)
+        (records, rows, source, total, isTotalEstimated) = ([], [], nil, nil, false)
+        (hasMore, hasMoreBefore) = (false, false)
         identity = user
         abandonLoads()
     }

@@ -85,7 +85,7 @@ extension OutboxSender {
     private func serverRecord(of write: OutboxWrite) async -> (record: JSONValue, tag: String?)? {
         guard let id = write.recordID else { return nil }
         var params = Params(route: write.route, timeout: outbox.options.attemptTimeout)
-        params.readsFromServer = true
+        (params.readsFromServer, params.isLive) = (true, true)
         let request = ServiceRequest(path: write.path, method: .get, id: id, params: params)
         guard let response = try? await response(to: request, for: write) else { return nil }
         return (response.result, TaggedRecord.tag(of: response, to: request))

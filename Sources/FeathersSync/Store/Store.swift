@@ -145,6 +145,12 @@ extension Store {
         guard var window = windows[id],
             let fetch = [window.fetch, window.addition].compactMap(\.self).first(where: { $0.time == time })
         else { return }
+        // The list has grown since: the page would take away what it shows.
+        if fetch.scope == .all, let asked = fetch.asked, asked < min(window.known.count, window.limit) {
+            windows[id]?.endFetch()
+            windows[id]?.want(.now)
+            return
+        }
         var next = window
         next.setHooks(hooks)
         var sent = OrderedPage(try window.rows(of: page), fetch.log)

@@ -41,6 +41,14 @@ struct BodylessWriteTests {
         #expect(transport.requests.compactMap(\.id) == [1, 1, 1, 1])
     }
 
+    @Test("reads the record on behalf of the user who made the change")
+    func token() async throws {
+        var params = Params()
+        params.token = "alice"
+        #expect(try await messages.patch(1, with: ["text": "new"], params: params).text == "stored")
+        #expect(transport.requests.map(\.method) == [.patch, .get])
+    }
+
     @Test("reads the record without the conditions of the write, which it need not match any more")
     func query() async throws {
         let query = Query<Message>.where("text", "old").selecting("id", "text")
