@@ -74,6 +74,17 @@ struct LiveReader<Record: Sendable> {
 
     /// Changes the keys whose records are wanted.
     mutating func changeKeys(_ change: RelatedKeys.Change) {
+        var change = change
+        if let outbox = source.service.app.outbox, keys?.property == source.id {
+            // The creation may just have been executed, although the rows still have the provisional id.
+            let provisional = outbox.withState { [source] state in
+                change.added.filter { _, value in
+                    guard let id = ServiceID(value) else { return false }
+                    return state.provisional[id, source.service.path, source.params.route]?.isProvisional ?? false
+                }
+            }
+            change.unsent.formUnion(provisional.keys)
+        }
         keys?.apply(change)
         window?.change { store, _ in if let window { store.changeKeys(of: window.id, change) } }
     }

@@ -10,6 +10,8 @@ struct ProvisionalRecords: Sendable {
         let lane: String
         /// The user whose write that is.
         let identity: Identity?
+        /// Whether this is found by a provisional id.
+        var isProvisional = false
     }
 
     private var pending: [String: Known] = [:]
@@ -31,7 +33,7 @@ struct ProvisionalRecords: Sendable {
 
     mutating func add(_ write: OutboxWrite) {
         for text in write.provisionalKeys {
-            let known = Known(id: .string(text), lane: write.lane, identity: write.identity)
+            let known = Known(id: .string(text), lane: write.lane, identity: write.identity, isProvisional: true)
             for key in keys(of: text, write) { pending[key] = known }
         }
         // An earlier process queued the write when the record's id was provisional. Later writes to the record must not
@@ -69,12 +71,13 @@ struct ProvisionalRecords: Sendable {
         guard write.method == .create else { return }
         var records: [String: Known] = [:]
         for text in write.provisionalKeys {
-            let known = Known(id: made[text] ?? .string(text), lane: write.lane, identity: write.identity)
+            var known = Known(id: made[text] ?? .string(text), lane: write.lane, identity: write.identity)
+            if let id = made[text] { records[TaggedRecord.key(id, write.path, write.route)] = known }
+            known.isProvisional = true
             for key in keys(of: text, write) {
                 pending[key] = nil
                 records[key] = known
             }
-            if let id = made[text] { records[TaggedRecord.key(id, write.path, write.route)] = known }
         }
         settled.add(records)
         assign(made)

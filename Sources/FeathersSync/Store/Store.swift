@@ -35,8 +35,6 @@ struct Store: Sendable {
     private var lastWindow = 0
     /// The provisional keys under which created records were shown first, by the keys that the server assigned.
     var aliases = RecentValues<String>(limit: 10_000)
-    /// The keys that the server has assigned, by both forms of the provisional ones.
-    var formerKeys = RecentValues<String>(limit: 10_000)
 
     /// - Parameters:
     ///   - id: The name of the records' id property.

@@ -48,10 +48,7 @@ extension Store {
         case .discarded(let id):
             // The write may have been executed, and possibly no event reports that, so fetch.
             if queue.contains(where: { $0.id == id && $0.isDoubtful }) { askAll() }
-            let parts = queue.filter { $0.id == id }
-            touch(parts)
-            // Records that wait for a decision may still refer to those that the write would have created.
-            for part in parts where part.isProvisional { noteFormerKey(part.key, as: part.key) }
+            touch(queue.filter { $0.id == id })
             queue.removeAll { $0.id == id }
             prune()
         }
@@ -151,16 +148,11 @@ extension Store {
     /// Gives a created record the key that the server has assigned, in all writes to it.
     private mutating func rename(_ old: String, to key: String) {
         aliases.add([key: aliases[old] ?? old])
-        noteFormerKey(old, as: key)
         for index in queue.indices where queue[index].key == old {
             (queue[index].key, queue[index].isProvisional) = (key, false)
         }
         note(key, records.removeValue(forKey: old) ?? known(key))
         touch(old)
-    }
-
-    private mutating func noteFormerKey(_ old: String, as key: String) {
-        for text in RelatedKeys.provisionalTexts(of: old) { formerKeys.add([text: key]) }
     }
 
     /// Notes an event that may come from a write in flight.

@@ -161,11 +161,9 @@ extension Store {
     /// Adds keys to the window of a relation, and removes keys.
     mutating func changeKeys(of id: Window.ID, _ change: RelatedKeys.Change) {
         guard let window = windows[id], let property = window.judge.keys?.property else { return }
-        var (change, known) = (change, [ResultRow]())
+        var known: [ResultRow] = []
         if property == self.id {
-            let provisional = Set(queue.filter(\.isProvisional).flatMap { RelatedKeys.provisionalTexts(of: $0.key) })
             for key in change.added.keys {
-                if provisional.contains(key) || formerKeys[key] != nil { change.unsent.insert(key) }
                 guard window.isShared,
                     let record = windows.values.lazy.compactMap({ $0.currentRecord(key) }).first,
                     window.judge.matchesWithoutKeys(record)

@@ -188,7 +188,9 @@ final class RelationHistory {
 
     private func queue() async throws {
         guard let path = pick(["messages", "users", "reactions", "reactions"]) else { return }
-        let rows = read.current.snapshot.map(Array.init) ?? []
+        // No one touches the rows of the previous user.
+        let snapshot = read.current.snapshot.flatMap { $0.identity == Identity(user) ? $0 : nil }
+        let rows = snapshot.map(Array.init) ?? []
         let row = pick(rows)
         let service = app.service(path).outbox
         // The models need all properties.

@@ -18,7 +18,7 @@ struct RelationHistoryTests {
             let history = try await RelationHistory(seed: seed)
             if let failure = try await history.run(steps: 40) {
                 failures.append("seed \(seed): \(failure)")
-                if Environment.count == 1 { print(history.log.joined(separator: "\n")) }
+                print("seed \(seed)", history.log.joined(separator: "\n"))
             }
             counts.merge(history.counts, uniquingKeysWith: +)
         }
