@@ -112,11 +112,14 @@ extension Window {
     /// - Parameter known: What other windows know of the records of new keys, which need no fetch.
     mutating func changeKeys(_ change: RelatedKeys.Change, known: [ResultRow]) {
         guard var keys = judge.keys else { return }
-        for row in change.removed.values.joined() { remove(row) }
         missing.subtract(change.removed.keys)
         missing.formUnion(change.added.keys.filter { keys.values[$0] == nil && !change.unsent.contains($0) })
         keys.apply(change)
         judge.keys = keys
+        // A record may have moved to another key since it was shown.
+        for row in change.removed.values.joined() where table[row].map({ !keys.contain($0.record) }) ?? false {
+            remove(row)
+        }
         for row in known {
             if let old = table[row.key] { replace(old, with: row.record) } else { insert(row) }
             missing.remove(row.key)
