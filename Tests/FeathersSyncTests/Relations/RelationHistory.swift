@@ -44,6 +44,8 @@ final class RelationHistory {
     private var read = ObservedState(Read())
     private var tasks: [Task<Void, any Error>] = []
     private var mark = 0
+    /// Whether what the server can replay is meant for the present user.
+    private var canRecover = true
     private(set) var counts: [String: Int] = [:]
     private(set) var log: [String] = []
 
@@ -124,8 +126,12 @@ final class RelationHistory {
             switch step {
             case 0..<16: try foreignChange()
             case 16..<28: try await queue()
-            case 28..<31: note("cut"); transport.drop()
-            case 31..<34: note("restore"); transport.restore(recovered: Bool.random(using: &random))
+            case 28..<31:
+                note("cut")
+                transport.drop()
+            case 31..<34:
+                note("restore")
+                transport.restore(recovered: canRecover && Bool.random(using: &random))
             case 34..<36: changeUser()
             case 36: try await restart()
             default: if let failure = try await rest() { return failure }
@@ -224,6 +230,7 @@ final class RelationHistory {
 
     private func changeUser() {
         user = user == "ada" ? "bob" : "ada"
+        canRecover = false
         note("user \(user)")
         app.setIdentity(Identity(user))
     }
@@ -232,6 +239,7 @@ final class RelationHistory {
     private func restart() async throws {
         note("restart")
         await stop()
+        canRecover = true
         try await start(isOnline: false)
     }
 
@@ -269,7 +277,10 @@ final class RelationHistory {
         }
         let result = read.current
         if let failure = result.failure { return failure }
-        if let snapshot = result.snapshot, Self.isAtRest(snapshot, expected) { return nil }
+        if let snapshot = result.snapshot, Self.isAtRest(snapshot, expected) {
+            canRecover = true
+            return nil
+        }
         let shown = result.snapshot.map { Self.shown($0).map(\.description).joined(separator: "\n  ") } ?? "nothing"
         let wanted = expected.map(\.description).joined(separator: "\n  ")
         return "shows at rest as \(user)\n  \(shown)\nrather than\n  \(wanted)"
