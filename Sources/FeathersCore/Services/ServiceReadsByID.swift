@@ -78,7 +78,7 @@ package struct RequestedIDs {
     /// The length of an id's name and separators in a query string, such as `&_id[$in][10]=` with encoded brackets.
     private static let overhead = 32
     /// The length of the ids in a query string. Servers and proxies accept URLs of 8,000 bytes, old ones of 2,000.
-    private static let maximumBytes = 1500
+    private static let maximumBytes = 1750
 
     package private(set) var ids: [ServiceID] = []
     private var known: Set<String> = []

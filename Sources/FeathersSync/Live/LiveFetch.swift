@@ -127,10 +127,7 @@ extension LiveSource {
         for chunk in wanted.chunks {
             var query = query.where(keys.property, .isIn(chunk.map(\.json)))
             query.json["$sort"] = nil
-            var cursor = try PageCursor(query, size: 1000, key: id)
-            while let query = try cursor.next(atMost: 1).first {
-                let (page, found) = try await page(query)
-                try cursor.received(page)
+            for (page, found) in try await pages(query) {
                 all.data += page.data
                 effects.changeQueries = effects.changeQueries || found.changeQueries
                 if page.isEmpty { empty = found } else { effects = effects.union(found) }
@@ -147,6 +144,23 @@ extension LiveSource {
             all.data = sorter.sorted(all.data)
         }
         return (all, effects)
+    }
+
+    /// Reads all pages of a query. Records may be removed and created between two of them so that some seem to be missing
+    /// after the last one. Then all are read once more.
+    private func pages(
+        _ query: Query<JSONValue>, again: Bool = false
+    ) async throws -> [(Page<JSONValue>, HookEffects)] {
+        var pages: [(Page<JSONValue>, HookEffects)] = []
+        var cursor = try PageCursor(query, size: 1000, key: id)
+        while let next = try cursor.next(atMost: 1).first {
+            pages.append(try await page(next))
+            do { try cursor.received(pages[pages.count - 1].0) } catch {
+                if again { throw error }
+                return try await self.pages(query, again: true)
+            }
+        }
+        return pages
     }
 
     /// Sends a request.

@@ -8,6 +8,8 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
     /// The last snapshot of the result itself, and the rows that were shown last.
     private var latest: LiveSnapshot<Record>?
     private var shown: ResultRows?
+    /// Whether anything has changed since.
+    private var isDue = false
     private var isOver = false
 
     init(_ source: LiveSource<Record>) {
@@ -58,8 +60,8 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         let next = try await reader.poll(isolation: actor)
         guard !relations.isEmpty else { return next }
-        var hasChanged = next != nil
         if let next {
+            isDue = true
             let (old, new) = (latest?.rows.rows ?? ResultRows(), next.rows.rows)
             let ranges = new.changes(since: old)
             let (removed, added) = (ranges.flatMap { old[$0.old] }, ranges.flatMap { new[$0.new] })
@@ -68,12 +70,12 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
         }
         // After a sign-in, the rows change first, so that no key of the previous user's is sent for the next one.
         for index in relations.indices where reader.window?.sender.isCurrent ?? true {
-            if try await relations[index].reading.poll(isolation: actor) { hasChanged = true }
+            if try await relations[index].reading.poll(isolation: actor) { isDue = true }
         }
-        guard hasChanged, let latest, shown != nil || relations.allSatisfy({ $0.reading.isReady }) else { return nil }
+        guard isDue, let latest, shown != nil || relations.allSatisfy({ $0.reading.isReady }) else { return nil }
         let related = RelatedRecords(
             groups: Dictionary(relations.map { ($0.name, $0.reading.rows) }) { first, _ in first })
-        defer { shown = latest.rows.rows }
+        defer { (shown, isDue) = (latest.rows.rows, false) }
         return latest.with(related, latest.difference(since: shown ?? ResultRows()))
     }
 }

@@ -28,7 +28,6 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
     private var snapshot: LiveSnapshot<Related>?
     /// The sign-in to which the server does not show these records.
     private var refused: RequestSender?
-    private var isReadyForUser = false
 
     init(_ plan: RelationPlan<Related>, _ source: LiveSource<Related>, _ wake: AsyncStream<Void>.Continuation) {
         (self.plan, self.source, read) = (plan, source, RelatedRows(plan: plan))

@@ -143,4 +143,38 @@ struct RelationTests {
         let refusal = await #expect(throws: FeathersError.self) { try await snapshots.next() }
         #expect(refusal?.message.contains("$limit") == true && refusal?.message.contains("reactions") == true)
     }
+
+    @Test("that the server refuses alone keep no snapshot waiting")
+    func refusedAlone() async throws {
+        let scene = try await RelationScene()
+        await scene.app.service("reactions").use(
+            hooks: Hooks(before: ["find": [{ _ in throw FeathersError(.forbidden, "No reactions") }]]))
+        var live = scene.messages.live(.sorted(by: "id")).including(Message.reactions).snapshots.makeAsyncIterator()
+        #expect(try await live.next()?.map { $0[Message.reactions].count } == [0, 0, 0])
+    }
+
+    @Test("of 1,000 records are fetched with one more request")
+    func requests() async throws {
+        let scene = try await RelationScene()
+        try await scene.app.use(
+            MemoryService(records: (0..<50).map { ["id": .integer($0), "name": .string("user \($0)")] }), at: "people")
+        try await scene.app.use(
+            MemoryService(
+                records: (0..<1000).map {
+                    ["id": .integer($0), "text": "a", "authorID": .integer($0 % 50)]
+                }), at: "letters")
+        for path in ["people", "letters"] {
+            await scene.app.service(path).use(
+                hooks: Hooks(before: ["find": [{ [scene] _ in scene.finds.withLock { $0.append(path) } }]]))
+        }
+        let author = Message.relation(to: User.self, at: "people", by: .authorID)
+        let letters = scene.app.service("letters", of: Message.self)
+        var live = letters.live(.sorted(by: "id")).including(author).snapshots.makeAsyncIterator()
+        var snapshot = try #require(try await live.next())
+        #expect(snapshot.indices.allSatisfy { snapshot[$0][author]?.name == "user \($0 % 50)" })
+        #expect(scene.finds.withLock { $0 } == ["letters", "people"])
+        try await scene.app.service("people").patch(7, with: ["name": "new"])
+        snapshot = try #require(try await live.next())
+        #expect(snapshot.changes.updates == Array(stride(from: 7, to: 1000, by: 50)))
+    }
 }
