@@ -76,7 +76,7 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
                 execution: .neverSent)
         }
         (source.relations, source.control, source.clock) = (relations, owner.control, owner.clock)
-        source.relation = RelationSource(property: property, owner: owner.keptText)
+        source.relation = RelationSource(property: property, owner: owner.keptText.map { "\(name) of \($0)" })
         return source
     }
 }
@@ -85,7 +85,7 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
 struct RelationSource: Sendable {
     /// The property that holds the keys.
     let property: String
-    /// Tells the stored related records of one query from those of others; nil if they are not stored.
+    /// Tells the stored related records of one relation and query from those of others; nil if they are not stored.
     let owner: String?
 }
 

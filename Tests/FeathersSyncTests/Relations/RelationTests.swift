@@ -177,4 +177,15 @@ struct RelationTests {
         snapshot = try #require(try await live.next())
         #expect(snapshot.changes.updates == Array(stride(from: 7, to: 1000, by: 50)))
     }
+
+    @Test("of two relations to one service are stored apart")
+    func keys() async throws {
+        let scene = try await RelationScene()
+        let kinds: [RelationPlan<User>.Kind] = [.toOne("authorID"), .toOne("editorID"), .toSome("readers")]
+        let texts = kinds.map { kind in
+            let plan = RelationPlan<User>(path: "users", id: "id", kind: kind, query: Query(), embedded: nil)
+            return plan.source(of: scene.messages.live().source).keptKey(for: nil)?.text
+        }
+        #expect(Set(texts).count == 3 && !texts.contains(nil))
+    }
 }
