@@ -32,15 +32,16 @@ public final class LiveQueryModel<Element: Sendable> {
     public private(set) var total: Int?
     /// Whether ``total`` is an estimate.
     public private(set) var isTotalEstimated = false
-    /// Whether more records follow, which ``loadMore(_:)`` shows. False until a result has arrived.
+    /// Whether more records follow, which ``loadMore(_:at:)`` shows. False until a result has arrived.
     public private(set) var hasMore = false
     /// Whether there are records before the first one. Only a list around a record may have some.
     public private(set) var hasMoreBefore = false
-    /// Whether ``loadMore(_:)`` is waiting for the server.
+    /// Whether ``loadMore(_:at:)`` is waiting for the server.
     public private(set) var isLoadingMore = false
     /// The error that ended the query; nil while it runs and after a cancellation.
     public private(set) var error: (any Error)?
-    /// The error of the last ``loadMore(_:)`` or ``refresh()``; nil if it succeeded or was cancelled. The query goes on.
+    /// The error of the last ``loadMore(_:at:)`` or ``refresh()``; nil if it succeeded or was cancelled. The query goes
+    /// on.
     public private(set) var loadError: (any Error)?
 
     @ObservationIgnored private var query: LiveQuery<Element>
@@ -90,8 +91,8 @@ public final class LiveQueryModel<Element: Sendable> {
 
     /// Shows more records at an end of the list. See ``LiveQuery/loadMore(_:at:)``.
     ///
-    /// Does nothing if there are no more records beyond that end, or while an earlier call is loading. A failure is in ``loadError``; the
-    /// list then stays as it was.
+    /// Does nothing if there are no more records beyond that end, or while an earlier call is loading. A failure is in
+    /// ``loadError``; the list then stays as it was.
     /// - Parameters:
     ///   - count: The number of records to add. By default, as many as the query showed at first.
     ///   - end: The end at which to add them. Only a list around a record grows at its start.
