@@ -19,6 +19,8 @@ final class ChatModel {
     private let app: FeathersApp
     private let service: Service<ChatMessage>
     private let newest: LiveQueryModel<ChatMessage>
+    /// Receives what the user asks for while the model runs.
+    @ObservationIgnored private var actions: AsyncStream<@MainActor @Sendable () async -> Void>.Continuation?
 
     /// Creates a model of a room. The app needs authentication and a local store.
     init(_ app: FeathersApp, room: String) {
@@ -61,11 +63,23 @@ final class ChatModel {
                 async let session: Void = session.run()
                 async let connection: Void = connection.run()
                 async let outbox: Void = outbox.run()
+                async let actions: Void = runActions()
                 await newest.run()
-                _ = await (session, connection, outbox)
+                _ = await (session, connection, outbox, actions)
             }
         } catch {
             problem = Self.text(of: error)
+        }
+    }
+
+    /// Runs what a button asks for. It ends with the view.
+    func perform(_ action: @escaping @MainActor @Sendable () async -> Void) { actions?.yield(action) }
+
+    private func runActions() async {
+        let (stream, actions) = AsyncStream.makeStream(of: (@MainActor @Sendable () async -> Void).self)
+        self.actions = actions
+        await withDiscardingTaskGroup { group in
+            for await action in stream { group.addTask { await action() } }
         }
     }
 

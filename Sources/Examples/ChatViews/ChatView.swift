@@ -26,27 +26,27 @@
         @ViewBuilder private var signIn: some View {
             TextField("Email", text: $model.email)
             SecureField("Password", text: $model.password)
-            Button("Sign in") { Task { await model.signIn() } }.disabled(model.session.isSigningIn)
+            Button("Sign in") { model.perform { await model.signIn() } }.disabled(model.session.isSigningIn)
             if let problem = model.signInProblem { Text(problem).foregroundStyle(.red) }
         }
 
         @ViewBuilder private var messages: some View {
-            if model.hasMore { Button("Earlier messages") { Task { await model.showEarlier() } } }
+            if model.hasMore { Button("Earlier messages") { model.perform { await model.showEarlier() } } }
             List(model.rows) { row in
                 VStack(alignment: .leading) {
                     Text(row[ChatMessage.author]?.name ?? "…").font(.caption)
                     Text(row.text).foregroundStyle(row.state == .confirmed ? .primary : .secondary)
                     if case .failed(let failure) = row.state {
                         Text(ChatModel.text(of: failure.error)).foregroundStyle(.red)
-                        Button("Send again") { Task { await model.outbox.retry(failure.write.id) } }
-                        Button("Discard") { Task { await model.outbox.discard(failure.write.id) } }
+                        Button("Send again") { model.perform { await model.outbox.retry(failure.write.id) } }
+                        Button("Discard") { model.perform { await model.outbox.discard(failure.write.id) } }
                     }
                 }
             }
             HStack {
-                TextField("Message", text: $model.draft).onSubmit { Task { await model.send() } }
-                Button("Send") { Task { await model.send() } }.disabled(model.draft.isEmpty)
-                Button("Log out") { Task { await model.session.logOut() } }
+                TextField("Message", text: $model.draft).onSubmit { model.perform { await model.send() } }
+                Button("Send") { model.perform { await model.send() } }.disabled(model.draft.isEmpty)
+                Button("Log out") { model.perform { await model.session.logOut() } }
             }
         }
     }

@@ -108,11 +108,15 @@ struct LiveAnchorReader<Record: Sendable> {
         let before = try await readers.before.poll(isolation: actor)
         let after = try await readers.after.poll(isolation: actor)
         guard before != nil || after != nil else { return nil }
+        // Each half may hear of a sign-in first. What the other one has shown to the previous user is not shown then.
+        let identity = (after ?? before)?.identity
         latest = (before ?? latest.before, after ?? latest.after)
         guard let before = latest.before, let after = latest.after else { return nil }
-        // A record may have moved from one list to the other between the two.
-        let keys = Set(after.rows.rows.map(\.key))
-        let rows = ResultRows(before.rows.rows.reversed().filter { !keys.contains($0.key) } + Array(after.rows.rows))
+        let first = before.identity == identity ? before.rows.rows : ResultRows()
+        let second = after.identity == identity ? after.rows.rows : ResultRows()
+        // A record may have moved from one half to the other between the two.
+        let keys = Set(second.map(\.key))
+        let rows = ResultRows(first.reversed().filter { !keys.contains($0.key) } + Array(second))
         var content = after.content
         content.hasMoreBefore = before.hasMore
         if before.source != .server { content.source = before.source }
@@ -121,7 +125,7 @@ struct LiveAnchorReader<Record: Sendable> {
         defer { shown = rows }
         let difference = LiveDifference(
             rows.changes(since: shown), of: rows, since: shown, aliases: content.aliases)
-        return LiveSnapshot(rows, content, difference, identity: after.identity)
+        return LiveSnapshot(rows, content, difference, identity: identity)
     }
 
     /// Opens both lists, as soon as the record's place in the order is known.
@@ -153,8 +157,11 @@ struct LiveAnchorReader<Record: Sendable> {
         let store = app.liveStores.store(
             of: source.service, source.params.route, id: source.id, await app.resolvedSender())
         if let known = store.withState({ $0.store.known(anchor.id.description) }) { return known }
-        let params = source.params.withoutQuery
-        let request = try source.service.request(.get, id: anchor.id, query: Query(), params: params)
-        return try await app.withoutToken { try await source.service.respond(to: request).result }
+        let query = Query<JSONValue>().setting(source.id, anchor.id.json).limit(1)
+        let page = try await app.withoutToken { try await source.page(query).0 }
+        guard let record = page.first else {
+            throw FeathersError(.notFound, "Service '\(source.service.path)' has no record '\(anchor.id)' to begin at")
+        }
+        return record
     }
 }

@@ -164,7 +164,7 @@ extension LiveSource {
     }
 
     /// Sends a request.
-    private func page(_ query: Query<JSONValue>) async throws -> (Page<JSONValue>, HookEffects) {
+    func page(_ query: Query<JSONValue>) async throws -> (Page<JSONValue>, HookEffects) {
         var params = params.withoutQuery
         // Events are applied to the result, so it must not come from a cache.
         (params.readsFromServer, params.isLive) = (true, true)

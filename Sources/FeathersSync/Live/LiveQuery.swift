@@ -91,7 +91,7 @@ struct LiveSource<Element: Sendable>: Sendable {
     /// The end of the list at which the result grows.
     var end = LiveEnd.end
     /// The records to read with each record.
-    var relations: [AnyRelation] = []
+    var relations: [any AnyRelation] = []
     /// The relation whose records these are, if any.
     var relation: RelationSource?
     /// Why the query cannot be encoded. The reader throws it.

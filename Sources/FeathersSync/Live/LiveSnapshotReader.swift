@@ -53,6 +53,9 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
         for index in relations.indices { relations[index].reading.close() }
     }
 
+    /// The sign-in whose records are shown; nil before the first one.
+    var sender: RequestSender? { reader.window?.sender }
+
     /// Changes the keys whose records are wanted.
     mutating func changeKeys(_ change: RelatedKeys.Change) { reader.changeKeys(change) }
 
@@ -69,7 +72,8 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
             latest = next
         }
         // After a sign-in, the rows change first, so that no key of the previous user's is sent for the next one.
-        for index in relations.indices where reader.window?.sender.isCurrent ?? true {
+        guard sender?.isCurrent ?? true else { return nil }
+        for index in relations.indices {
             if try await relations[index].reading.poll(isolation: actor) { isDue = true }
         }
         guard isDue, let latest, shown != nil || relations.allSatisfy({ $0.reading.isReady }) else { return nil }

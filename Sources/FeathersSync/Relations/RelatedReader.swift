@@ -86,21 +86,31 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
             if refused.isCurrent { return false }
             self.refused = nil
         }
+        // The store of the related records may hear of a sign-in later than that of the rows.
+        let sender = reader.sender
+        if let sender, !sender.isCurrent { forget() }
         do {
-            guard let next = try await reader.poll(isolation: actor) else { return false }
-            take(next)
-            return true
+            if let next = try await reader.poll(isolation: actor) {
+                take(next)
+                return true
+            }
+            return !read.changed.isEmpty
         } catch let error as FeathersError where error.code == .forbidden {
-            refused = source.service.app.currentSender
+            refused = sender ?? reader.sender
             source.service.app.diagnostics.log(
-                .warning, .localStore,
+                .warning, .calls,
                 "The related records of service '\(source.service.path)' are not shown: \(error)",
                 [.path: .string(source.service.path)], error: error)
-            read.changed = read.missing.union(read.groups.keys)
-            (read.groups, read.missing, snapshot) = ([:], [], nil)
+            forget()
             reader.close()
             return !read.changed.isEmpty
         }
+    }
+
+    /// Forgets what was read.
+    private mutating func forget() {
+        read.changed.formUnion(read.missing.union(read.groups.keys))
+        (read.groups, read.missing, snapshot) = ([:], [], nil)
     }
 
     /// Takes the related records of a snapshot: in proportion to those that have changed. All of them, because the key

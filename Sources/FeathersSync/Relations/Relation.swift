@@ -23,7 +23,7 @@ public import FeathersCore
 public struct Relation<Model: Sendable, Value: Sendable>: Sendable {
     /// Identifies the relation: the service and the property, and the query if there is one.
     let name: String
-    let plan: AnyRelation
+    let plan: any AnyRelation
     let value: @Sendable (any RelatedGroups, ResultRow) -> Value
 }
 
@@ -84,7 +84,7 @@ extension Relation {
     fileprivate init<Related>(_ plan: RelationPlan<Related>, _ value: @escaping @Sendable ([LiveRow<Related>]) -> Value)
     {
         name = plan.name
-        self.plan = AnyRelation(plan)
+        self.plan = plan
         self.value = { groups, row in value((groups as? RelatedRows<Related>)?.rows(of: row) ?? []) }
     }
 
@@ -95,7 +95,7 @@ extension Relation {
     public func including<Related, each Other: Sendable>(
         _ relations: repeat Relation<Related, each Other>
     ) -> Relation where Value == LiveRow<Related>? {
-        var plans: [AnyRelation] = []
+        var plans: [any AnyRelation] = []
         repeat plans.append((each relations).plan)
         return Relation(name: name, plan: plan.including(plans), value: value)
     }
@@ -104,7 +104,7 @@ extension Relation {
     public func including<Related, each Other: Sendable>(
         _ relations: repeat Relation<Related, each Other>
     ) -> Relation where Value == [LiveRow<Related>] {
-        var plans: [AnyRelation] = []
+        var plans: [any AnyRelation] = []
         repeat plans.append((each relations).plan)
         return Relation(name: name, plan: plan.including(plans), value: value)
     }

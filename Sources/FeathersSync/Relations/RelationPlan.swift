@@ -21,7 +21,7 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
     let embedded: String?
     /// The name of the id property of the records that have the related ones.
     var ownerID = "id"
-    var relations: [AnyRelation] = []
+    var relations: [any AnyRelation] = []
 
     var name: String {
         let (property, arrow) =
@@ -37,7 +37,6 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
     /// The property of the related records that holds the key.
     var property: String { if case .toMany(let property) = kind { property } else { id } }
 
-    /// The property that a query for the records themselves must select; nil if their id is enough.
     var selected: String? {
         switch kind {
         case .toOne(let property), .toSome(let property): property
@@ -90,31 +89,22 @@ struct RelationSource: Sendable {
 }
 
 /// A relation to records of any model.
-struct AnyRelation: Sendable {
-    let name: String
-    let selected: String?
-    private let plan: any AnyRelationPlan
+protocol AnyRelation: Sendable {
+    var name: String { get }
+    /// The property that a query for the records themselves must select; nil if their id is enough.
+    var selected: String? { get }
 
-    init<Related>(_ plan: RelationPlan<Related>) { (name, selected, self.plan) = (plan.name, plan.selected, plan) }
-
-    func including(_ relations: [AnyRelation]) -> AnyRelation { plan.including(relations) }
+    func including(_ relations: [any AnyRelation]) -> any AnyRelation
 
     /// Returns what reads the related records of a query's result.
-    func reader(
-        of owner: LiveSource<some Sendable>, _ wake: AsyncStream<Void>.Continuation
-    ) -> any RelatedReading { plan.reader(of: owner, wake) }
-}
-
-private protocol AnyRelationPlan: Sendable {
-    func including(_ relations: [AnyRelation]) -> AnyRelation
     func reader(of owner: LiveSource<some Sendable>, _ wake: AsyncStream<Void>.Continuation) -> any RelatedReading
 }
 
-extension RelationPlan: AnyRelationPlan {
-    func including(_ relations: [AnyRelation]) -> AnyRelation {
+extension RelationPlan: AnyRelation {
+    func including(_ relations: [any AnyRelation]) -> any AnyRelation {
         var plan = self
         plan.relations += relations
-        return AnyRelation(plan)
+        return plan
     }
 
     func reader(of owner: LiveSource<some Sendable>, _ wake: AsyncStream<Void>.Continuation) -> any RelatedReading {

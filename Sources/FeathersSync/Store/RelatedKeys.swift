@@ -28,12 +28,12 @@ struct RelatedKeys: Sendable, Equatable {
         return Self.provisionalTexts(of: text).contains { values[$0] != nil }
     }
 
-    /// The same relation without keys.
-    var without: RelatedKeys { RelatedKeys(property: property) }
+    /// The keys that the server knows.
+    var sent: RelatedKeys { only(Set(values.keys).subtracting(unsent)) }
 
-    /// Returns some of the keys; nil if there are none.
-    func only(_ texts: Set<String>) -> RelatedKeys? {
-        texts.isEmpty ? nil : RelatedKeys(property: property, values: values.filter { texts.contains($0.key) })
+    /// Returns some of the keys.
+    func only(_ texts: Set<String>) -> RelatedKeys {
+        RelatedKeys(property: property, values: values.filter { texts.contains($0.key) })
     }
 
     struct Change: Sendable {

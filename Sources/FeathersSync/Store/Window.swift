@@ -143,14 +143,14 @@ extension Window {
     /// Begins a fetch.
     /// - Parameter time: A greater one than that of any earlier fetch.
     mutating func beginFetch(at time: Int) -> (fetch: Fetch, request: Query<JSONValue>) {
-        if wanted == nil, let keys = judge.keys?.only(missing) {
+        if wanted == nil, !missing.isEmpty, let keys = judge.keys?.only(missing) {
             let begun = Fetch(scope: .keys, asked: nil, keys: keys, time: time)
             fetch = begun
             return (begun, judge.request)
         }
         let limit = judge.limit.map { $0 + growth } ?? (growth > 0 ? limit : nil)
-        let keys = judge.keys.map { keys in keys.only(Set(keys.values.keys).subtracting(keys.unsent)) ?? keys.without }
-        let begun = Fetch(asked: limit.map { $0 + judge.headroom + shown.hiddenCount }, keys: keys, time: time)
+        let asked = limit.map { $0 + judge.headroom + shown.hiddenCount }
+        let begun = Fetch(asked: asked, keys: judge.keys?.sent, time: time)
         (fetch, wanted) = (begun, nil)
         return (begun, judge.request(for: begun.asked))
     }
@@ -249,7 +249,7 @@ extension Window {
         touch(nil)
         (known, table, isComplete, fetchedTotal, isTotalEstimated) = (ResultRows(), [:], false, nil, false)
         (time, source, addition) = (0, .stored(since: .distantPast), nil)
-        if let keys = judge.keys { missing = Set(keys.values.keys).subtracting(keys.unsent) }
+        missing = Set(judge.keys?.sent.values.keys.map(\.self) ?? [])
         if judge.limit != 0, fetch == nil { wanted = .now }
     }
 }
