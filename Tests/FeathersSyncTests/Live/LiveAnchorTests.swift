@@ -80,4 +80,39 @@ struct LiveAnchorTests {
         error = await #expect(throws: FeathersError.self) { try await unsorted.next() }
         #expect(error?.message.contains("$sort") == true)
     }
+
+    @Test("is emptied when another user signs in, and then shows what that one may see")
+    func users() async throws {
+        let user = Locked("ada")
+        let app = FeathersApp(
+            transport: StubTransport { request in
+                let name = user.withLock { $0 }
+                let records = (0..<9).map {
+                    ["id": .integer($0), "n": .integer($0), "for": .string(name)] as JSONObject
+                }
+                return try await MemoryService(records: records).respond(to: request).result
+            })
+        app.setIdentity(Identity("ada"))
+        let query = app.service("records").live(.sorted(by: "n")).window(around: 4, of: 4)
+        var live = query.snapshots.makeAsyncIterator()
+        #expect(try await live.next()?.records.allSatisfy { $0["for"] == "ada" } == true)
+        user.withLock { $0 = "bob" }
+        app.setIdentity(Identity("bob"))
+        let emptied = try #require(try await live.next())
+        #expect(emptied.isEmpty && emptied.changes.removals == [0, 1, 2, 3])
+        var snapshot = emptied
+        while snapshot.count < 4 { snapshot = try #require(try await live.next()) }
+        #expect(snapshot.records.allSatisfy { $0["for"] == "bob" } && Self.ids(snapshot) == [2, 3, 4, 5])
+    }
+
+    @Test("reads the record never for another user, and not from a cache")
+    func token() async throws {
+        let app = try await Self.app(10)
+        var params = Params()
+        params.token = "alice"
+        let query = app.service("records").live(.sorted(by: "n"), params: params).window(around: 1, of: 4)
+        var live = query.snapshots.makeAsyncIterator()
+        let refusal = await #expect(throws: FeathersError.self) { try await live.next() }
+        #expect(refusal?.execution == .neverSent && refusal?.message.contains("A live query") == true)
+    }
 }

@@ -318,4 +318,23 @@ struct StoreTests {
         scene.store.respond(to: write.id, Self.note(1, "new"))
         #expect(scene.texts(window) == ["new"] && scene.states(window) == [.confirmed])
     }
+
+    @Test("A page that was asked for before the list grew takes nothing away from what it shows since")
+    func grown() throws {
+        var scene = Scene()
+        let window = try scene.open(.sorted(by: "id").limit(2))
+        let notes = (1...9).map { Self.note(Int64($0), "\($0)") }
+        try scene.fetch(window, Array(notes[..<3]), total: 9)
+        let short = try scene.ask(window)
+        _ = scene.store.change(window) { $0.grow(by: 4) }
+        let begun = try scene.store.beginAddition(window)
+        let addition = try #require(begun)
+        #expect(addition.request.json["$limit"] == 4)
+        try scene.answer(window, addition.fetch.time, Array(notes[3..<7]), total: 6)
+        #expect(scene.texts(window) == ["1", "2", "3", "4", "5", "6"])
+        try scene.answer(window, short, Array(notes[..<3]), total: 9)
+        #expect(scene.texts(window) == ["1", "2", "3", "4", "5", "6"] && scene.wants(window))
+        try scene.fetch(window, Array(notes[..<7]), total: 9)
+        #expect(scene.texts(window) == ["1", "2", "3", "4", "5", "6"] && !scene.wants(window))
+    }
 }
