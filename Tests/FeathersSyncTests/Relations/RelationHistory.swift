@@ -66,10 +66,17 @@ final class RelationHistory {
         let server = server
         // A connection carries no header fields. What arrives for a user who has left is not shown to the next one.
         let client = Locked<@Sendable () -> String>({ "" })
+        server.loseEvents()
+        let line = Locked<@Sendable () -> StubRealTimeTransport?>({ nil })
+        // The server sends the events, in the order of its changes: that of a response before or after it.
         transport = StubRealTimeTransport(
             passingThrough: StubTransport { request in
-                try server.respond(to: request, as: client.withLock { $0 }())
-            })
+                let user = client.withLock { $0 }()
+                let result = try server.respond(to: request, as: user)
+                if Bool.random(), let line = line.withLock({ $0 })() { server.sendEvents(over: line, as: user) }
+                return result
+            }, pushesEvents: false)
+        line.withLock { $0 = { [weak transport] in transport } }
         if !isOnline { transport.drop() }
         app = FeathersApp(transport: transport)
         client.withLock { $0 = { [weak app] in app?.identity?.name ?? "" } }
@@ -188,8 +195,7 @@ final class RelationHistory {
         let data = method == .create ? data(path) : method == .patch ? changes(path) : [:]
         let record = try server.change(method, path, id, data, as: user)
         note("\(method) \(path) \(record)")
-        guard RelationHistoryServer.isVisible(record.object ?? [:], to: user) else { return }
-        transport.emit(EventName(endOf: method) ?? .patched, of: path, record)
+        server.sendEvents(over: transport, as: user)
     }
 
     private func queue() async throws {
@@ -271,6 +277,7 @@ final class RelationHistory {
         guard case .success = await emptied.result else {
             return "the outbox is not emptied: \(outbox.state.entries.map { "\($0.write.path) \($0.status)" })"
         }
+        server.sendEvents(over: transport, as: user)
         // A write of the previous user, or of a process that has ended, may still arrive.
         try await read.wait { [server, user] read in
             if read.isLate || read.failure != nil { return true }

@@ -11,6 +11,8 @@ final class RelationHistoryServer: Sendable {
     private struct State: Sendable {
         var records: [String: [Int64: JSONObject]] = [:]
         var lastID: Int64 = 100
+        /// The events that have not been sent, in the order of the changes.
+        var events: [ServiceEvent] = []
     }
 
     /// The maximum number of records on a page; nil if the server does not paginate.
@@ -20,6 +22,23 @@ final class RelationHistoryServer: Sendable {
     let leaks = Locked<[String]>([])
 
     init(page: Int?) { self.page = page }
+
+    /// Held while events are sent, so that they keep their order.
+    private let sending = Locked(())
+
+    /// Sends the events that a user may see.
+    func sendEvents(over transport: StubRealTimeTransport, as user: String) {
+        sending.withLock { _ in
+            let events = state.withLock { state in
+                defer { state.events = [] }
+                return state.events
+            }
+            for event in events where Self.isVisible(event.data.object ?? [:], to: user) { transport.emit(event) }
+        }
+    }
+
+    /// Forgets the events that have not been sent, like a connection that has ended.
+    func loseEvents() { state.withLock { $0.events = [] } }
 
     /// Returns the ids of the records that a user sees.
     func ids(_ path: String, as user: String) -> [Int64] {
@@ -60,6 +79,8 @@ final class RelationHistoryServer: Sendable {
             for (name, value) in data { record[name] = value }
             record["id"] = id.map { .integer($0) }
             if let id { state.records[path, default: [:]][id] = method == .remove ? nil : record }
+            let name = EventName(endOf: method) ?? .patched
+            state.events.append(ServiceEvent(path: path, name: name, data: .object(record)))
             return .object(record)
         }
     }
