@@ -5,8 +5,8 @@ enum Growth {
     static func groups() async throws -> [GrowthGroup] {
         [
             try await CallGrowth.group(), ReaderGrowth.group(), RecordGrowth.group(), try LiveGrowth.group(),
-            ServiceGrowth.group(),
-            HookGrowth.group(), try ConnectionGrowth.group(), OutboxGrowth.group(),
+            RelationGrowth.group(), ServiceGrowth.group(), HookGrowth.group(), try ConnectionGrowth.group(),
+            OutboxGrowth.group(),
         ]
     }
 
