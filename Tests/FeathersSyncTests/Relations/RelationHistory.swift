@@ -71,9 +71,9 @@ final class RelationHistory {
         // The server sends the events, in the order of its changes: that of a response before or after it.
         transport = StubRealTimeTransport(
             passingThrough: StubTransport { request in
-                let user = client.withLock { $0 }()
-                let result = try server.respond(to: request, as: user)
-                if Bool.random(), let line = line.withLock({ $0 })() { server.sendEvents(over: line, as: user) }
+                let client = client.withLock { $0 }
+                let result = try server.respond(to: request, as: client())
+                if Bool.random(), let line = line.withLock({ $0 })() { server.sendEvents(over: line, as: client) }
                 return result
             }, pushesEvents: false)
         line.withLock { $0 = { [weak transport] in transport } }
@@ -195,7 +195,7 @@ final class RelationHistory {
         let data = method == .create ? data(path) : method == .patch ? changes(path) : [:]
         let record = try server.change(method, path, id, data, as: user)
         note("\(method) \(path) \(record)")
-        server.sendEvents(over: transport, as: user)
+        server.sendEvents(over: transport) { user }
     }
 
     private func queue() async throws {
@@ -277,7 +277,7 @@ final class RelationHistory {
         guard case .success = await emptied.result else {
             return "the outbox is not emptied: \(outbox.state.entries.map { "\($0.write.path) \($0.status)" })"
         }
-        server.sendEvents(over: transport, as: user)
+        server.sendEvents(over: transport) { user }
         // A write of the previous user, or of a process that has ended, may still arrive.
         try await read.wait { [server, user] read in
             if read.isLate || read.failure != nil { return true }

@@ -26,9 +26,10 @@ final class RelationHistoryServer: Sendable {
     /// Held while events are sent, so that they keep their order.
     private let sending = Locked(())
 
-    /// Sends the events that a user may see.
-    func sendEvents(over transport: StubRealTimeTransport, as user: String) {
+    /// Sends the events that the user may see who is signed in by now.
+    func sendEvents(over transport: StubRealTimeTransport, as user: () -> String) {
         sending.withLock { _ in
+            let user = user()
             let events = state.withLock { state in
                 defer { state.events = [] }
                 return state.events
