@@ -89,8 +89,8 @@ struct BoardTests {
         }
     }
 
-    private func seat(_ name: String, at url: URL, _ board: String) throws -> Seat {
-        try Seat([url.absoluteString, folder.appending(path: name).path, board])
+    private func seat(_ name: String, at url: URL, _ board: String, by person: String? = nil) throws -> Seat {
+        try Seat([url.absoluteString, folder.appending(path: name).path, board] + [person].compactMap(\.self))
     }
 
     @Test("Two processes write on one board, one without a server and killed in between; both show the same at the end")
@@ -127,6 +127,32 @@ struct BoardTests {
         try here.type("remove Tea")
         try await again.shows(["todo   1   Sugar", "doing  2   Rye bread", "done   3   Oat milk"])
         for seat in [here, again] { #expect(try await seat.leave().code == 0) }
+        try await proxy.close()
+    }
+
+    @Test("Cards show who has added them, as soon as that person is known on this device")
+    func authors() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = try await Self.backend.url()
+        let proxy = try await FaultProxy(to: url)
+        try await proxy.refuse()
+        let (ada, bob) = (try seat("ada", at: proxy.url, "ours", by: "Ada"), try seat("bob", at: url, "ours", by: "Bob"))
+        try await bob.shows([])
+        try bob.type("add Bread")
+        try await bob.shows(["todo   1   Bread, Bob"])
+        try ada.type("add Milk")
+        try await ada.shows(["todo   1 … Milk, Ada"])
+        try await proxy.accept()
+        let both = ["todo   1   Bread, Bob", "todo   2   Milk, Ada"]
+        try await ada.shows(both)
+        try await bob.shows(both)
+        for seat in [ada, bob] { #expect(try await seat.leave().code == 0) }
+        // The server knows Ada by now.
+        let again = try seat("ada", at: url, "ours", by: "Ada")
+        try await again.shows(both)
+        try again.type("send")
+        let (code, _, errors) = try await again.leave()
+        #expect(code == 0 && errors == "")
         try await proxy.close()
     }
 

@@ -1,29 +1,35 @@
 import Feathers
 import Foundation
 
-/// A shared board of cards. Changes show at once, with or without a server, and are sent when there is one.
+/// A shared board of cards, with the people who add them. Changes show at once, with or without a server, and are sent
+/// when there is one.
 struct Board: Sendable {
     let app: FeathersApp
     let name: String
     private let cards: Service<Card>
     private let shown: LiveQuery<Card>
+    /// The id of the person who adds cards here; nil for cards without an author.
+    private let author: String?
     /// The number of cards to show at first. The server counts the others.
     private static let limit = 50
 
     /// - Parameters:
     ///   - name: The name that distinguishes this board from others on the server.
+    ///   - person: The name of the person who adds cards here.
     ///   - transport: The transport to the server.
     ///   - folder: The folder for the cards on this device, for one process at a time.
-    init(_ name: String, over transport: any Transport, folder: URL) async throws {
+    init(_ name: String, by person: String?, over transport: any Transport, folder: URL) async throws {
         app = FeathersApp(transport: transport)
-        self.name = name
+        (self.name, author) = (name, person?.lowercased())
         cards = app.service(.cards)
         shown = cards.live(.where(.board, name).sorted(by: .createdAt).limit(Self.limit))
+            .including(Card.author)
         try await app.use(localStore: .directory(folder)) { options in
             // Cards get their ids here: they can be changed before the server knows them, and are never created twice.
             options.services["cards"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID()])
             options.decide = Self.decide
         }
+        if let person { try await app.service(.people).outbox.create(.init(id: person.lowercased(), name: person)) }
     }
 
     /// Decides about a change that was not simply accepted.
@@ -33,6 +39,8 @@ struct Board: Sendable {
     /// result.
     @Sendable private static func decide(_ failure: OutboxFailure) async -> OutboxDecision? {
         switch failure.reason {
+        // The server knows this person.
+        case .conflict where failure.write.path == "people": .discard
         case .conflict: failure.current == nil ? .discard : .merge
         case .unknown: .retry
         // The card no longer exists. Any other refusal is shown with the card.
@@ -52,7 +60,8 @@ struct Board: Sendable {
     /// Adds a card to the first column.
     /// - Returns: The card's id.
     func add(_ title: String) async throws -> String? {
-        let queued = try await cards.outbox.create(.init(board: name, title: title, column: .todo, createdAt: Date()))
+        let queued = try await cards.outbox.create(
+            .init(board: name, title: title, column: .todo, createdAt: Date(), authorID: author))
         return queued.write.data?["id"]?.string
     }
 

@@ -2,18 +2,19 @@ import ExampleProgram
 import Feathers
 import Foundation
 
-/// `Board <url> <folder> <board>` shows a shared board and runs the commands that are typed, or that come from a file
+/// `Board <url> <folder> <board> [<name>]` shows a shared board and runs the commands that are typed, or that come from a file
 /// or a pipe.
 @main
 enum BoardProgram {
     static let usage = """
-        Usage: Board URL FOLDER BOARD
+        Usage: Board URL FOLDER BOARD [NAME]
 
         A to-do board in the terminal that is shared with others, and works without a server.
 
           URL     a FeathersJS server with a service 'cards', like http://localhost:3030
           FOLDER  keeps the cards and changes of this device; for one process at a time
           BOARD   the name of the board
+          NAME    your name, shown with the cards you add; needs a service 'people'
 
         Commands, from the terminal, a file or a pipe, one a line:
 
@@ -24,11 +25,12 @@ enum BoardProgram {
 
     static func main() async {
         await ExampleProgram.run(usage: usage) { arguments in
-            guard arguments.count == 3 else { throw ProgramError.usage(usage) }
+            guard (3...4).contains(arguments.count) else { throw ProgramError.usage(usage) }
             let url = try ExampleProgram.server(arguments[0], or: usage)
             let folder = URL(filePath: arguments[1], directoryHint: .isDirectory)
             let board = try await Board(
-                arguments[2], over: .mixed(realTime: .socketIO(url), rest: .rest(url)), folder: folder)
+                arguments[2], by: arguments.dropFirst(3).first,
+                over: .mixed(realTime: .socketIO(url), rest: .rest(url)), folder: folder)
             try await ExampleProgram.untilInterrupted { try await run(board) }
         }
     }

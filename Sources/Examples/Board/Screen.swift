@@ -44,8 +44,11 @@ actor Screen {
         var lines = [ExampleProgram.styled("-- \(name): \(heading(of: snapshot))", .bold)]
         for (number, row) in rows.enumerated() {
             let column = row.record.column.rawValue.padding(toLength: 6, withPad: " ", startingAt: 0)
-            let title = ExampleProgram.printable(row.record.title)
-            lines.append("\(column) \(number + 1) \(Self.badge(row.state)) \(title)")
+            let title = ExampleProgram.printable(row.title)
+            let author = row[Card.author].map {
+                ExampleProgram.styled(", \(ExampleProgram.printable($0.name))", .dim)
+            }
+            lines.append("\(column) \(number + 1) \(Self.badge(row.state)) \(title)\(author ?? "")")
         }
         // A terminal shows the board as it is now; a file or a pipe, as it was at each moment.
         console.replace(with: lines.joined(separator: "\n"))

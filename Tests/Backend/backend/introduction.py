@@ -14,6 +14,7 @@ SERVICES = {
     "todos": ("records without pages, here a job", f"""URL/todos {JSON} '{{"queue":"mail","text":"Hi","state":"open"}}'"""),
     "single": ("records that are changed one by one", "URL/single"),
     "cards": ("records that refuse outdated changes", "'URL/cards?$limit=5'"),
+    "people": ("those who add the cards", f"""URL/people {JSON} '{{"id":"ada","name":"Ada"}}'"""),
     "users": ("accounts, without their passwords", "URL/users"),
     "secured": ("needs a sign-in: -H 'Authorization: Bearer ACCESSTOKEN'", "URL/secured"),
     "slow": ("waits as many milliseconds as the id says", "URL/slow/500"),
@@ -33,7 +34,7 @@ EXAMPLES = (
     "Quickstart --url URL",
     "Chat URL lobby alice@example.com",
     "Notes URL notes-data add Milk",
-    "Board URL board-data team",
+    "Board URL board-data team Ada",
     "EventStream URL 8080 messages",
     "JobWorker URL todos mail",
 )

@@ -28,14 +28,21 @@ class Messages(MemoryService):
         return {"sent": True}
 
 
-class Cards(MemoryService):
+class People(MemoryService):
+    """Records whose ids clients choose."""
+
+    async def create(self, context):
+        record = context.data or {}
+        if self.store.get(to_string(record.get("id"))) is not None:
+            raise FeathersError("Conflict", f"There is a record '{record['id']}' already")
+        return await super().create(context)
+
+
+class Cards(People):
     """Cards of shared boards. A patch may name the version it was made on: if the card has changed since, it is refused."""
 
     async def create(self, context):
-        card = context.data or {}
-        if self.store.get(to_string(card.get("id"))) is not None:
-            raise FeathersError("Conflict", f"There is a card '{card['id']}' already")
-        context.data = {**card, "version": 1}
+        context.data = {**(context.data or {}), "version": 1}
         return await super().create(context)
 
     async def patch(self, context):
