@@ -12,16 +12,21 @@ struct Card: Codable, Hashable, Sendable, Identifiable, ServiceModel {
     var title: String
     var column: Column
     var createdAt: Date
+    /// The person who has added the card.
+    var authorID: String?
     /// The number of the last change, counted by the server.
     var version: Int?
 
     enum CodingKeys: String, CodingKey {
-        case id, board, title, column, createdAt, version
+        case id, board, title, column, createdAt
+        case authorID = "authorId"
+        case version
     }
 
     /// The properties that the service's queries may name.
     enum QueryKeys: String, CodingKey {
         case board, column, createdAt
+        case authorID = "authorId"
     }
 
     typealias CreateData = CardData
@@ -61,6 +66,12 @@ struct CardData: Codable, Hashable, Sendable, ServiceValue {
     var title: String
     var column: Card.Column
     var createdAt: Date
+    var authorID: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case board, title, column, createdAt
+        case authorID = "authorId"
+    }
 }
 
 /// What the service's `patch` takes: only the properties to change.
@@ -74,4 +85,9 @@ struct CardPatch: Codable, Hashable, Sendable, ServiceValue {
 extension ServiceDefinition<Card> {
     /// The service at `cards`.
     static var cards: Self { Self(path: "cards") }
+}
+
+extension Card {
+    /// The record of service 'people' whose id is in `authorID`.
+    static let author = relation(to: Person.self, at: "people", by: .authorID)
 }
