@@ -200,12 +200,14 @@ extension Store {
                 continue
             }
             var write = part
-            (write.key, write.answered, write.result) = (report.key, time, report.record)
+            // Every page that is fetched includes it.
+            (write.key, write.answered, write.result) = (report.key, 0, report.record)
             remember(report)
             if !answered.contains(where: { $0.id == write.id && $0.index == write.index }) { answered.append(write) }
             touch(write.key)
             _ = change(window) { window in
-                if window.isKnown { window.report(report.key, report.record, isNew: window[report.key] == nil) }
+                guard window.isKnown, window.isStored(report) else { return }
+                window.report(report.key, report.record, isNew: window[report.key] == nil)
             }
         }
     }

@@ -146,6 +146,15 @@ extension Window {
             })
     }
 
+    /// Whether the window has the record of a report from disk, if it has it.
+    func isStored(_ report: Report) -> Bool {
+        guard let keys = judge.keys else { return source != .server }
+        let texts = [report.record, table[report.key]?.record].compactMap { $0.flatMap(keys.text(in:)) }
+        return !(keys.property == judge.id ? [report.key] : texts).contains {
+            keys.values[$0] != nil && !missing.contains($0)
+        }
+    }
+
     /// Adds the rows of further keys, in place of those that are known of them: from disk, or from other windows.
     mutating func add(_ rows: [ResultRow], _ page: Page<JSONValue>, _ fetch: Fetch) {
         let found = Set(page.data.compactMap(judge.key))

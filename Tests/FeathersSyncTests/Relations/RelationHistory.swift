@@ -239,6 +239,8 @@ final class RelationHistory {
         canRecover = false
         note("user \(user)")
         app.setIdentity(Identity(user))
+        // An empty result is not shown again.
+        read.update { if $0.snapshot?.isEmpty == false { $0.snapshot = nil } }
     }
 
     /// Ends the process, and starts one without a server, which shows what is on this device.
@@ -287,7 +289,8 @@ final class RelationHistory {
         let expected = try server.graph(as: user)
         let result = read.current
         if let failure = result.failure { return failure }
-        if let snapshot = result.snapshot, Self.isAtRest(snapshot, expected) {
+        // A snapshot may have been right at first only because the user has signed out and in again.
+        if !result.isLate || result.snapshot.map({ Self.isAtRest($0, expected) }) ?? false {
             canRecover = true
             return nil
         }
