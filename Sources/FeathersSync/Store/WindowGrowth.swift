@@ -121,7 +121,7 @@ extension Window {
             remove(row)
         }
         for row in known {
-            if let old = table[row.key] { replace(old, with: row.record) } else { insert(row) }
+            put(row)
             missing.remove(row.key)
         }
         if missing.isEmpty { source = .server }
@@ -162,10 +162,17 @@ extension Window {
             if fetch.keys?.contain(row.record) == true { remove(row.key) }
         }
         missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
-        for row in rows where judge.keys?.contain(row.record) ?? true {
-            if let old = table[row.key] { replace(old, with: row.record) } else { insert(row) }
-        }
+        for row in rows where judge.keys?.contain(row.record) ?? true { put(row) }
         if missing.isEmpty { source = .server }
+    }
+
+    /// Inserts a row, in place of the one that is known of its record.
+    private mutating func put(_ row: ResultRow) {
+        if let old = table[row.key] {
+            if order.keepsIndex(old.record, row.record) { return replace(old, with: row.record) }
+            remove(row.key)
+        }
+        insert(row)
     }
 }
 
