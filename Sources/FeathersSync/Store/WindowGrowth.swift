@@ -162,7 +162,8 @@ extension Window {
             if fetch.keys?.contain(row.record) == true { remove(row.key) }
         }
         missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
-        for row in rows where judge.keys?.contain(row.record) ?? true { put(row) }
+        // A record may have moved to a key that is no longer wanted.
+        for row in rows { if judge.keys?.contain(row.record) ?? true { put(row) } else { remove(row.key) } }
         if missing.isEmpty { source = .server }
     }
 

@@ -9,9 +9,7 @@ import Testing
 /// With one history's seed as `FEATHERS_SEED` and `FEATHERS_COUNT=1`, it alone runs again.
 @Suite("Related records after any history", .timeLimit(.minutes(30)))
 struct RelationHistoryTests {
-    @Test(
-        "are at rest those that plain finds result in",
-        .enabled(if: Environment.isLong, "3 of 1,200 fail: one record is old, or nothing is shown after two sign-ins"))
+    @Test("are at rest those that plain finds result in")
     func histories() async throws {
         var counts: [String: Int] = [:]
         var failures: [String] = []
