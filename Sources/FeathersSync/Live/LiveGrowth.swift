@@ -130,7 +130,10 @@ extension LiveSource {
             }
             throw error
         }
-        return window.withState { store, _ in store.windows[window.id]?.hasMore ?? false }
+        return window.withState { store, _ in
+            _ = store.content(of: window.id)
+            return store.windows[window.id]?.hasMore ?? false
+        }
     }
 
     /// Fetches what is missing from a list that has grown.

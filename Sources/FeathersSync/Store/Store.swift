@@ -161,7 +161,7 @@ extension Store {
             holds[key] = nil
             ask(key, [hold.result.record], besides: id)
         }
-        if queue.contains(where: \.isInFlight) {
+        if queue.contains(where: \.isInFlight) || answered.contains(where: \.hasProvisionalKey) {
             for row in rows where window[row.key] == nil && records[row.key] == nil {
                 noteLookAlike(row.key, row.record)
             }

@@ -103,6 +103,10 @@ extension Store {
             write.name(report, id: id)
         }
         guard let report, !write.isDoubtful else {
+            if report == nil, let key = part.lookAlike {
+                give(part, its: key)
+                return askAll(.soon)
+            }
             // Each window shows the write as it was sent, until it has a page that was sent later.
             write.isDoubtful = true
             answered.append(write)
@@ -169,13 +173,22 @@ extension Store {
     }
 
     /// Notes a new record that looks like one that a write in flight creates. It has no row of its own until the
-    /// response.
+    /// response. If there was one without a record, the row of the write becomes that of the record.
     mutating func noteLookAlike(_ key: String, _ record: JSONValue) {
-        guard !queue.contains(where: { $0.lookAlike == key || $0.key == key }),
-            let index = queue.firstIndex(where: { $0.looksLike(record, id: id) })
-        else { return }
+        guard !queue.contains(where: { $0.lookAlike == key || $0.key == key }) else { return }
+        if let index = answered.firstIndex(where: { $0.hasProvisionalKey && $0.looksLike(record, id: id) }) {
+            return give(answered.remove(at: index), its: key)
+        }
+        guard let index = queue.firstIndex(where: { $0.looksLike(record, id: id) }) else { return }
         queue[index].lookAlike = key
         touch([queue[index]])
+    }
+
+    /// Lets a record take the place of the write that has created it.
+    private mutating func give(_ write: LocalWrite, its key: String) {
+        aliases.add([key: aliases[write.key] ?? write.key])
+        touch(write.key)
+        touch(key)
     }
 
     /// The writes that a window may not include.

@@ -2,8 +2,8 @@ import FeathersCore
 
 /// Lists that grow: a fetch brings the records after the last known one. Those before it stay as events report them.
 extension Window {
-    /// Whether records follow those that are shown. Before the first result, none do.
-    var hasMore: Bool { isKnown && (!isComplete || known.count - shown.hiddenCount > limit) }
+    /// Whether records follow those that were shown last. Before the first result, none do.
+    var hasMore: Bool { isKnown && (!isComplete || shown.rows.count > limit) }
 
     /// Why the records after the last known one cannot be asked for; nil if they can.
     private var reasonForWhole: String? {

@@ -21,7 +21,7 @@ extension Window {
         }
 
         /// All rows, the writes applied.
-        fileprivate var rows = ResultRows()
+        fileprivate(set) var rows = ResultRows()
         fileprivate var written: [String: Written] = [:]
         /// The known part, and whether a record behind it would be shown.
         fileprivate var known = ResultRows()

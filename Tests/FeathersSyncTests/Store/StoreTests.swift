@@ -197,6 +197,34 @@ struct StoreTests {
         #expect(scene.store.aliases["8"] == write.provisionalKey())
     }
 
+    @Test(
+        "A record whose response says nothing has one row, whenever it comes",
+        arguments: ["event", "response", "page"])
+    func silentResponse(first: String) throws {
+        var scene = Scene()
+        let (window, other) = (try scene.open(), try scene.open(["text": "a"]))
+        for window in [window, other] { try scene.fetch(window, []) }
+        let write = scene.queue(.create, nil, ["text": "a"])
+        scene.send(write)
+        if first == "event" { scene.hear(.created, Self.note(7, "a")) }
+        scene.store.respond(to: write.id, nil)
+        #expect(scene.texts(window) == ["a"])
+        if first == "response" { scene.hear(.created, Self.note(7, "a")) }
+        if first == "page" { try scene.fetch(other, [Self.note(7, "a")]) }
+        for window in [window, other] { #expect(scene.shown(window) == [Self.note(7, "a")]) }
+        #expect(scene.store.aliases["7"] == write.provisionalKey())
+    }
+
+    @Test("More records follow if a queued one has taken the place of the last")
+    func hasMore() throws {
+        var scene = Scene()
+        let window = try scene.open(Query().sorted(by: "id", .descending).limit(2))
+        try scene.fetch(window, [Self.note(2, "b"), Self.note(1, "a")])
+        #expect(scene.texts(window) == ["b", "a"] && scene.store.windows[window]?.hasMore == false)
+        scene.queue(.create, nil, ["text": "c", "id": 3])
+        #expect(scene.texts(window) == ["c", "b"] && scene.store.windows[window]?.hasMore == true)
+    }
+
     @Test("A refusal takes back its write and no other")
     func refusal() throws {
         var scene = Scene()
