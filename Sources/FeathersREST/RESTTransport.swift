@@ -48,7 +48,11 @@ public struct RESTTransport: Transport {
         } catch let error as HTTPClientError {
             throw FeathersError(error)
         }
-        return try RESTResponse.response(of: response, to: request, requestedAt: httpRequest.url)
+        var answer = try RESTResponse.response(of: response, to: request, requestedAt: httpRequest.url)
+        if typedConditions != nil, request.method == .find, !request.params.query.isEmpty {
+            answer[SentQueryAsText.self] = true
+        }
+        return answer
     }
 
     public func endCalls() { httpClient.cancelAll() }

@@ -172,6 +172,11 @@ package enum WentBesideConnection: ResponseKey {
     package typealias Value = Bool
 }
 
+/// Whether the query was sent as text, which a server without query schemas does not find equal to a number.
+package enum SentQueryAsText: ResponseKey {
+    package typealias Value = Bool
+}
+
 /// The query of a read when its method ran, and the method's result. Set for ``Params/readsFromServer`` if hooks ran,
 /// so that the caller can find out what they have changed.
 package struct AtMethod: ResponseKey, Sendable {

@@ -1,5 +1,7 @@
 // Reading several records by their ids.
 
+import FeathersSupport
+
 extension Service {
     /// Returns the records with these ids, in the order of the ids.
     ///
@@ -10,6 +12,9 @@ extension Service {
     /// An id that occurs twice is read once. Records that do not exist, that do not match `query`, or that hooks of the
     /// server hide are left out. The ids are sent as `$in`, at most 50 in a request, and fewer if they are long, so
     /// that a URL stays short. Each request is a call of `find` with all hooks.
+    ///
+    /// A server without query schemas does not find numbers that are sent as text, as over REST. Where none of a
+    /// request's ids is found for that reason, each is read with `get`.
     /// - Parameters:
     ///   - ids: The ids. Without any, nothing is sent.
     ///   - query: More conditions, and the properties of the result. Its order, `$limit` and `$skip` have no effect.
@@ -49,7 +54,14 @@ extension Service {
         var open = ids
         while !open.isEmpty {
             let query = conditions.where(property, .isIn(open.map(\.json))).limit(open.count)
-            let page = try page(await execute(json.request(.find, query: query, params: params)).result)
+            let response = try await execute(json.request(.find, query: query, params: params))
+            let page = try page(response.result)
+            if page.isEmpty, response[SentQueryAsText.self] == true {
+                for (_, response) in try await json.responses(to: open, conditions, params) {
+                    found[try response.result.id(named: property).description] = response.result
+                }
+                break
+            }
             for record in page.data { found[try record.id(named: property).description] = record }
             let rest = open.filter { found[$0.description] == nil }
             // A list, or a page with room left, contains every remaining record.
@@ -57,6 +69,22 @@ extension Service {
             open = rest
         }
         return found
+    }
+
+    /// Reads the records of those ids that are numbers, one by one, because the server has not found them by their
+    /// text. Records that do not exist, or that the server does not show, are left out.
+    package func responses(to ids: [ServiceID], _ query: Query<Model>, _ params: Params) async throws -> [(
+        request: ServiceRequest, response: ServiceResponse
+    )] {
+        let numbers = ids.filter { if case .string = $0 { false } else { true } }
+        return try await numbers.concurrentMap { id in
+            let request = try self.request(.get, id: id, query: query, params: params)
+            do {
+                return (request, try await self.respond(to: request))
+            } catch let error as FeathersError where error.code == .notFound || error.code == .forbidden {
+                return nil
+            }
+        }.compactMap(\.self)
     }
 
     /// Decodes a record. Where undecodable records are skipped, such a record is left out.

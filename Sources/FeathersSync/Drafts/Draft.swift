@@ -106,6 +106,8 @@ extension Draft {
     public mutating func update(to record: Model) throws {
         var properties = properties
         let merged = try properties.update(source.encode(value), to: source.encode(record))
+        // The record may have been created since, and have got another id.
+        properties.moved.remove(source.service.idProperty)
         if let merged { value = try source.decode(merged) }
         // The tag belongs to the record that was read.
         if properties.base != self.properties.base { tag = nil }
@@ -151,7 +153,8 @@ extension Draft {
     ///
     /// If this method throws, the copy keeps your changes.
     /// - Throws: ``FeathersError/Code/conflict``, with ``FeathersError/execution-swift.property`` `neverSent`, if
-    ///   properties conflict, naming them, or if an earlier change of the draft is still in the outbox;
+    ///   properties conflict, naming them, or if the record's creation or an earlier change of the draft is still in
+    ///   the outbox;
     ///   ``FeathersError/Code/notAuthenticated`` if the draft's user is no longer signed in; and the errors of
     ///   ``Service/patch(_:with:query:params:)-(ServiceIDConvertibleSendable,EncodableSendable,_,_)``.
     public mutating func save() async throws {

@@ -53,12 +53,18 @@ public final class DraftModel<Model: Codable & Sendable> {
     /// Takes back all changes.
     public func discardChanges() { draft.discardChanges() }
 
-    /// Ends a conflict. If the copy cannot be decoded with the server's value, sets ``error``.
+    /// Ends a conflict; the last one also ends the error that it has caused. If the copy cannot be decoded with the
+    /// server's value, sets ``error``.
     /// - Parameters:
     ///   - property: The name of the property.
     ///   - side: The side whose value the property gets.
     public func resolve(_ property: String, with side: DraftConflict.Side) {
-        do { try draft.resolve(property, with: side) } catch { self.error = error }
+        do {
+            try draft.resolve(property, with: side)
+            if conflicts.isEmpty, FeathersError.Code.conflict ~= error ?? CancellationError() { error = nil }
+        } catch {
+            self.error = error
+        }
     }
 }
 
@@ -67,7 +73,8 @@ public final class DraftModel<Model: Codable & Sendable> {
 extension DraftModel {
     /// Merges changes of the record into the draft until the task is cancelled. You can call it again afterward.
     ///
-    /// The record is followed with a live query, which also shows queued writes. If that fails, or if another user
+    /// The record is followed with a live query, which also shows queued writes; if its creation is queued, from the
+    /// time when that was executed. If that fails, or if another user
     /// signs in, it ends and sets ``error``. A draft whose params have a token cannot be followed.
     public func run() async {
         error = nil
@@ -83,7 +90,11 @@ extension DraftModel {
     /// Follows the record with one live query.
     /// - Returns: Whether another one must fetch the record again.
     private func follow() async throws -> Bool {
-        var snapshots = draft.source.live.snapshots.makeAsyncIterator()
+        let (query, id) = try await draft.source.live()
+        var snapshots = LiveSnapshotReader(query.source)
+        var key = RelatedKeys.Change()
+        key.added[id.description] = id.json
+        snapshots.changeKeys(key)
         while true {
             let known = saves
             guard let snapshot = try await snapshots.next(isolation: #isolation) else { return false }
@@ -99,13 +110,6 @@ extension DraftModel {
                 if let record { try draft.update(to: record) }
             }
         }
-    }
-}
-
-extension DraftSource {
-    /// A live query of the record alone.
-    fileprivate var live: LiveQuery<Model> {
-        service.live(Query<Model>().setting(service.idProperty, id.json), params: params)
     }
 }
 

@@ -44,7 +44,7 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
     /// Reads the record from the server.
     func read() async throws -> Record {
         let sender = try await sender()
-        var request = ServiceRequest(path: service.path, method: .get, id: id, params: params)
+        var request = ServiceRequest(path: service.path, method: .get, id: try sentID(), params: params)
         request.params.readsFromServer = true
         let response = try await respond(to: request, as: sender)
         return try record(response, to: request)
@@ -55,7 +55,7 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
     /// - Returns: Nil if the response contains no record.
     func patch(_ changes: JSONObject, expecting tag: String?) async throws -> Record? {
         var request = ServiceRequest(
-            path: service.path, method: .patch, id: id, data: .object(changes), params: params)
+            path: service.path, method: .patch, id: try sentID(), data: .object(changes), params: params)
         if let tag { request.params.expect(tag) }
         let response = try await respond(to: request, as: sender())
         return response.result.isNull ? nil : try record(response, to: request)
@@ -102,6 +102,34 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
 // MARK: - The outbox
 
 extension DraftSource {
+    /// Whether the record's creation is still in the outbox.
+    private var isUnsent: Bool {
+        service.app.outbox?.withState { $0.provisional.isQueued(id, service.path, params.route) } ?? false
+    }
+
+    /// Returns the id by which the server knows the record.
+    /// - Throws: ``FeathersError/Code/conflict`` if the record's creation is still in the outbox.
+    private func sentID() throws(FeathersError) -> ServiceID {
+        guard !isUnsent else { throw error(.conflict, "cannot be saved before the record is created: queue the changes") }
+        return service.app.outbox?.withState { $0.provisional[id, service.path, params.route]?.id } ?? id
+    }
+
+    /// Waits until the record's creation has left the outbox.
+    /// - Returns: A live query of the record, and its key.
+    /// - Throws: ``FeathersError/Code/notAuthenticated`` if another user signs in.
+    func live() async throws -> (query: LiveQuery<Model>, id: ServiceID) {
+        if isUnsent, let outbox = service.app.outbox {
+            for await _ in outbox.stateUpdates() {
+                try checkUser(service.app.identity)
+                if !isUnsent { break }
+            }
+            try Task.checkCancellation()
+        }
+        var query = service.live(params: params, stores: false)
+        query.source.relation = RelationSource(property: service.idProperty, owner: nil)
+        return (query, try sentID())
+    }
+
     /// Queues a patch in the app's outbox.
     /// - Parameters:
     ///   - base: The record that the properties belong to.

@@ -127,7 +127,11 @@ extension LiveSource {
         for chunk in wanted.chunks {
             var query = query.where(keys.property, .isIn(chunk.map(\.json)))
             query.json["$sort"] = nil
-            for (page, found) in try await pages(query) {
+            var found = try await pages(query)
+            if keys.property == id, found.allSatisfy({ $0.page.isEmpty && $0.isText }) {
+                found += try await records(chunk, query)
+            }
+            for (page, found, _) in found {
                 all.data += page.data
                 effects.changeQueries = effects.changeQueries || found.changeQueries
                 if page.isEmpty { empty = found } else { effects = effects.union(found) }
@@ -150,12 +154,13 @@ extension LiveSource {
     /// after the last one. Then all are read once more.
     private func pages(
         _ query: Query<JSONValue>, again: Bool = false
-    ) async throws -> [(Page<JSONValue>, HookEffects)] {
-        var pages: [(Page<JSONValue>, HookEffects)] = []
+    ) async throws -> [Found] {
+        var pages: [Found] = []
         var cursor = try PageCursor(query, size: 1000, key: id)
         while let next = try cursor.next(atMost: 1).first {
-            pages.append(try await page(next))
-            do { try cursor.received(pages[pages.count - 1].0) } catch {
+            let found = try await found(next)
+            pages.append(found)
+            do { try cursor.received(found.page) } catch {
                 if again { throw error }
                 return try await self.pages(query, again: true)
             }
@@ -163,17 +168,44 @@ extension LiveSource {
         return pages
     }
 
+    /// Reads the records of ids that are numbers, after a server has not found them by their text.
+    private func records(_ ids: [ServiceID], _ query: Query<JSONValue>) async throws -> [Found] {
+        var query = query
+        for name in [id, "$limit"] { query.json[name] = nil }
+        return try await service.responses(to: ids, query, fetchParams).map { request, response in
+            (Page(data: [response.result]), effects(of: response, to: request, isEmpty: false), true)
+        }
+    }
+
     /// Sends a request.
     func page(_ query: Query<JSONValue>) async throws -> (Page<JSONValue>, HookEffects) {
+        let found = try await found(query)
+        return (found.page, found.effects)
+    }
+
+    /// A page, what hooks did to it, and whether the query was sent as text.
+    private typealias Found = (page: Page<JSONValue>, effects: HookEffects, isText: Bool)
+
+    private func found(_ query: Query<JSONValue>) async throws -> Found {
+        let request = try service.request(.find, query: query, params: fetchParams)
+        let response = try await service.respond(to: request)
+        let page = try read(response.result)
+        return (
+            page, effects(of: response, to: request, isEmpty: page.isEmpty), response[SentQueryAsText.self] ?? false
+        )
+    }
+
+    private var fetchParams: Params {
         var params = params.withoutQuery
         // Events are applied to the result, so it must not come from a cache.
         (params.readsFromServer, params.isLive) = (true, true)
-        let request = try service.request(.find, query: query, params: params)
-        let response = try await service.respond(to: request)
-        let page = try read(response.result)
+        return params
+    }
+
+    private func effects(of response: ServiceResponse, to request: ServiceRequest, isEmpty: Bool) -> HookEffects {
         // With event hooks, events say what the other hooks do to them.
-        if service.hasEventHooks { return (page, HookEffects()) }
-        return (page, HookEffects(of: response, to: request, isEmpty: page.isEmpty))
+        if service.hasEventHooks { return HookEffects() }
+        return HookEffects(of: response, to: request, isEmpty: isEmpty)
     }
 }
 

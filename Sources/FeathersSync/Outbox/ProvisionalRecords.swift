@@ -29,6 +29,11 @@ struct ProvisionalRecords: Sendable {
         self[TaggedRecord.key(id, path, route)]
     }
 
+    /// Whether the record's creation is still queued.
+    func isQueued(_ id: ServiceID, _ path: String, _ route: [String: String]) -> Bool {
+        pending[TaggedRecord.key(id, path, route)] != nil
+    }
+
     private subscript(key: String) -> Known? { pending[key] ?? settled[key] }
 
     mutating func add(_ write: OutboxWrite) {
