@@ -24,8 +24,8 @@ private enum LocalSamples {
         }
     }
 
-    static func neverLoaded(_ snapshot: LiveSnapshot<Note>, showNeverLoaded: () -> Void) {
-        if snapshot.source == .stored(since: .distantPast) { showNeverLoaded() }
+    static func notLoadedYet(_ snapshot: LiveSnapshot<Note>, showNotLoadedYet: () -> Void) {
+        if snapshot.source == .stored(since: .distantPast) { showNotLoadedYet() }
     }
 
     static func confirmed(_ notes: Service<Note>) {

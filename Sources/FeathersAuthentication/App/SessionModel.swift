@@ -7,7 +7,7 @@ public import Observation
 /// @State private var session = SessionModel(app)
 /// var body: some View {
 ///     Group {
-///         if session.isSignedIn { ContentView() } else { SignInView(session) }
+///         if session.identity != nil { ContentView() } else { SignInView(session) }
 ///     }
 ///     .task { await session.run() }
 /// }
@@ -34,7 +34,8 @@ public final class SessionModel {
     /// The user as the server has described it at sign-in; nil if there is none.
     public var user: JSONValue? { state.result?.user }
 
-    /// Whether a user is signed in.
+    /// Whether the server has accepted the sign-in of a user. At launch, and without a connection, it has not yet:
+    /// ``identity`` says whose data to show.
     public var isSignedIn: Bool { state.result != nil }
 
     /// Whether a sign-in is in progress.
@@ -70,8 +71,15 @@ public final class SessionModel {
 
     /// Logs out. No user is signed in afterward.
     ///
-    /// If the token cannot be removed or the server cannot be notified, sets ``error``.
-    public func logOut() async { await perform { try await $0.logOut() } }
+    /// If the token cannot be removed or the server refuses to be notified, sets ``error``. A server that cannot be
+    /// reached is no error.
+    public func logOut() async {
+        await perform { app in
+            do { try await app.logOut() } catch let error as FeathersError where error.execution == .neverSent {
+                if error.code != .unavailable, error.code != .timeout { throw error }
+            }
+        }
+    }
 
     private func attempt(_ work: (FeathersApp) async throws -> Void) async {
         attempts += 1

@@ -164,7 +164,8 @@ final class Authenticator: Sendable {
         let endsConnection = isOther && retireConnection(&state)
         let deliversPushes = deliversPushes(state)
         if !deliversPushes { app.deliversPushedEvents(false) }
-        if isOther || identity != known { app.changeIdentity(to: identity) }
+        // While someone signs in, a signed-out app stays as it is.
+        if identity != known || isOther && known != nil { app.changeIdentity(to: identity) }
         if deliversPushes { app.deliversPushedEvents(true) }
         return endsConnection
     }

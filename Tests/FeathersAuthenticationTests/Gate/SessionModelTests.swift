@@ -79,12 +79,24 @@ struct SessionModelTests {
                 return nil
             })
         try app.use(authentication: AuthenticationOptions())
-        let model = SessionModel(app)
+        let (model, sender) = (SessionModel(app), app.currentSender)
         let signIn = Task { await model.signIn(.jwt("t")) }
         try await asked.value()
         signIn.cancel()
         await signIn.value
         #expect(model.error == nil && !model.isSignedIn && !model.isSigningIn)
+        // So live queries did not begin anew.
+        #expect(sender.isCurrent)
+    }
+
+    @Test("a log-out that cannot reach the server is no failure")
+    func offline() async throws {
+        let model = SessionModel(try app())
+        await model.signIn(credentials)
+        let gone = FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent)
+        transport.stub("authentication", .remove, with: .error(gone))
+        await model.logOut()
+        #expect(!model.isSignedIn && model.error == nil && model.identity == nil)
     }
 
     @Test("signs in with the stored token, if there is one that the server accepts")
