@@ -19,6 +19,8 @@ struct LiveReader<Record: Sendable> {
     private var shownSource: ResultSource?
     private var shownTotal: (count: Int?, isEstimated: Bool, hasMore: Bool) = (nil, false, false)
     private var shownMissing: Set<String> = []
+    /// Whether nothing related was read yet for the present user, whose first rows wait for that.
+    private var isWaitedFor = false
     /// The rows of the window that have been decoded, including those that could not be.
     private var decoded = ResultRows()
     /// The versions in `decoded` that are left out, because they cannot be decoded.
@@ -99,7 +101,7 @@ struct LiveReader<Record: Sendable> {
         if let keys {
             window.withState { store, _ in store.changeKeys(of: window.id, RelatedKeys.Change(adding: keys)) }
         }
-        self.window = window
+        (self.window, isWaitedFor) = (window, keys != nil)
         // The control must not retain itself.
         var fetched = source
         fetched.control = LiveControl()
@@ -145,7 +147,7 @@ struct LiveReader<Record: Sendable> {
     private mutating func snapshot(
         _ window: LiveWindow, _ judge: QueryJudge, isolation actor: isolated (any Actor)?
     ) async throws -> LiveSnapshot<Record>? {
-        let cannotConnect = cannotConnect
+        let (cannotConnect, isWaitedFor) = (cannotConnect, isWaitedFor)
         var isWorthShowing = false
         // Taken in one step, so that rows, states and total belong together.
         let content: LiveContent? = window.withState { store, reader in
@@ -154,7 +156,8 @@ struct LiveReader<Record: Sendable> {
                 let state = store.windows[window.id]
             else { return nil }
             // An empty result may replace what was shown before.
-            let isEmptied = reader.hasShown || reader.isWaitingForUser || reader.isUnreachable || judge.limit == 0
+            let isEmptied =
+                reader.hasShown && !isWaitedFor || reader.isWaitingForUser || reader.isUnreachable || judge.limit == 0
             guard state.isKnown || !content.rows.isEmpty || isEmptied else { return nil }
             isWorthShowing = state.isKnown || isEmptied
             return LiveContent(
@@ -190,7 +193,7 @@ struct LiveReader<Record: Sendable> {
             && content.isTotalEstimated == shownTotal.isEstimated && content.hasMore == shownTotal.hasMore
             && content.missing == shownMissing
         guard !isSame, let window else { return nil }
-        (shown, shownSource) = (rows, content.source)
+        (shown, shownSource, isWaitedFor) = (rows, content.source, false)
         (shownTotal, shownMissing) = ((content.total, content.isTotalEstimated, content.hasMore), content.missing)
         window.withState { $1.hasShown = true }
         return LiveSnapshot(rows, content, difference, identity: window.sender.identity)

@@ -8,6 +8,8 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
     /// The last snapshot of the result itself, and the rows that were shown last.
     private var latest: LiveSnapshot<Record>?
     private var shown: ResultRows?
+    /// The sign-in to which rows were shown last.
+    private var shownTo: RequestSender?
     /// Whether anything has changed since.
     private var isDue = false
     private var isOver = false
@@ -76,10 +78,12 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
         for index in relations.indices {
             if try await relations[index].reading.poll(isolation: actor) { isDue = true }
         }
-        guard isDue, let latest, shown != nil || relations.allSatisfy({ $0.reading.isReady }) else { return nil }
+        guard isDue, let latest else { return nil }
+        // A user's first rows wait for their related records. What is left after a sign-in is shown at once.
+        if let sender, sender != shownTo, !relations.allSatisfy({ $0.reading.isReady(for: sender) }) { return nil }
         let related = RelatedRecords(
             groups: Dictionary(relations.map { ($0.name, $0.reading.rows) }) { first, _ in first })
-        defer { (shown, isDue) = (latest.rows.rows, false) }
+        defer { (shown, shownTo, isDue) = (latest.rows.rows, sender, false) }
         return latest.with(related, latest.difference(since: shown ?? ResultRows()))
     }
 }

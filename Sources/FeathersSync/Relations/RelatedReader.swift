@@ -4,8 +4,8 @@ import FeathersCore
 protocol RelatedReading {
     /// The related records as they were read last.
     var rows: any RelatedGroups { get }
-    /// Whether the related records of the first rows have been read, or cannot be.
-    var isReady: Bool { get }
+    /// Returns whether the related records of a user's first rows have been read, or cannot be.
+    func isReady(for sender: RequestSender) -> Bool
 
     /// Takes the rows that have changed in the query's result.
     mutating func change(removing old: [ResultRow], adding new: [ResultRow]) throws
@@ -26,6 +26,8 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
     /// How many rows of the result have a key, and its value.
     private var wanted: [String: (value: JSONValue, count: Int)] = [:]
     private var snapshot: LiveSnapshot<Related>?
+    /// The sign-in to which the snapshot belongs.
+    private var readFor: RequestSender?
     /// The sign-in to which the server does not show these records.
     private var refused: RequestSender?
 
@@ -36,7 +38,9 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
     }
 
     var rows: any RelatedGroups { read }
-    var isReady: Bool { wanted.isEmpty || snapshot != nil || refused != nil }
+
+    func isReady(for sender: RequestSender) -> Bool { wanted.isEmpty || refused != nil || readFor == sender }
+
 
     mutating func close() { reader.close() }
 
@@ -81,7 +85,8 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> Bool {
         (read.changed, read.isNews) = ([], false)
-        if wanted.isEmpty, snapshot == nil { return false }
+        // Nothing is read for a user whose rows refer to nothing.
+        if wanted.isEmpty, reader.sender == nil { return false }
         if let refused {
             if refused.isCurrent { return false }
             self.refused = nil
@@ -92,6 +97,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
         do {
             if let next = try await reader.poll(isolation: actor) {
                 take(next)
+                readFor = reader.sender
                 return true
             }
             return !read.changed.isEmpty
