@@ -136,7 +136,9 @@ struct BoardTests {
         let url = try await Self.backend.url()
         let proxy = try await FaultProxy(to: url)
         try await proxy.refuse()
-        let (ada, bob) = (try seat("ada", at: proxy.url, "ours", by: "Ada"), try seat("bob", at: url, "ours", by: "Bob"))
+        let (ada, bob) = (
+            try seat("ada", at: proxy.url, "ours", by: "Ada"), try seat("bob", at: url, "ours", by: "Bob")
+        )
         try await bob.shows([])
         try bob.type("add Bread")
         try await bob.shows(["todo   1   Bread, Bob"])

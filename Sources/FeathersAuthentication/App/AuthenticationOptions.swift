@@ -37,6 +37,13 @@ public struct AuthenticationOptions: Sendable {
     /// the token. That includes calls to endpoints, to services registered with a transport, and calls that your own
     /// services forward to one.
     public var trustedOrigins: [URL] = []
+    /// Whether the app makes calls only for the users of access tokens, for a server that acts for others.
+    ///
+    /// A call without a ``Params/token``, and outside of ``FeathersApp/withToken(_:_:)``, is then refused with
+    /// ``FeathersError/Code/notAuthenticated`` instead of being made as the app's user, for example in a detached task
+    /// or in the body of a response that is written later. `withToken(nil)` makes calls of the app's user. Live queries
+    /// and the outbox belong to that user in any case.
+    public var requiresToken = false
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The time of day, for comparison with the times in tokens.
     package var date: @Sendable () -> Date = { Date() }

@@ -58,8 +58,8 @@ extension FeathersApp {
 
     /// Runs work of the app itself, whose calls are never made for a caller's user.
     package func withoutToken<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        guard TokenScope.current != nil else { return try await body() }
-        return try await TokenScope.$current.withValue(nil) { try await body() }
+        let scope = TokenScope(app: self, token: nil, outer: nil)
+        return try await TokenScope.$current.withValue(scope) { try await body() }
     }
 
     /// Runs a call that was prepared earlier, for example a stream's, with the token of that time.
@@ -138,6 +138,14 @@ package struct TokenScope: Sendable {
 
     init(app: FeathersApp, token: String?, outer: TokenScope?) {
         (self.app, self.token, self.outer) = (app, token, outer.map { [$0] } ?? [])
+    }
+
+    /// Whether the calls of the present scope are made for an app's own user on purpose.
+    package static func isOwnUser(of app: FeathersApp) -> Bool { current?.covers(app) ?? false }
+
+    private func covers(_ other: FeathersApp) -> Bool {
+        if app === other || app.registry.mounts(other) { return token == nil }
+        return outer.first?.covers(other) ?? false
     }
 
     /// Returns the token for the calls of an app, or of an app that is mounted in it.

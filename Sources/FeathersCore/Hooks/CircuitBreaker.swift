@@ -11,9 +11,10 @@ extension Hooks {
     /// call is made as a probe. If the server responds to it, calls are made again; if it fails, another pause begins.
     ///
     /// ``FeathersError/Code/unavailable``, ``FeathersError/Code/badGateway``, ``FeathersError/Code/timeout`` and 504
-    /// count as failures. Any other response shows that the server works, including an error such as
-    /// ``FeathersError/Code/notFound``. Cancelled calls, and calls that could not be sent for a reason of their own,
-    /// say nothing. Signing in and out is never refused.
+    /// count as failures, and so do calls that ``timeout(_:for:)`` ends. Any other response shows that the server works,
+    /// including an error such as ``FeathersError/Code/notFound``. Calls that are cancelled for other reasons, or that
+    /// could not be sent for a reason of their own, say nothing. Signing in and out is never refused. The diagnostics
+    /// have a notice whenever the circuit opens or closes.
     ///
     /// Registered on the app, these hooks stop the calls of all services together. The same value registered on several
     /// services stops the calls of those. Register ``retrying(attempts:pause:longestPause:refusedWrites:)`` first, so
@@ -78,8 +79,11 @@ struct Circuit: Sendable {
         return .admitted(period: period)
     }
 
-    mutating func ended(_ outcome: Outcome, period: Int, at now: Duration) {
-        guard period == self.period else { return }
+    /// - Returns: Whether calls are made from now on; nil if that has not changed.
+    @discardableResult
+    mutating func ended(_ outcome: Outcome, period: Int, at now: Duration) -> Bool? {
+        guard period == self.period else { return nil }
+        let wasClosed = isClosed
         switch (phase, outcome) {
         case (.open, _): break
         case (.closed, .unknown): break
@@ -90,7 +94,10 @@ struct Circuit: Sendable {
         // The next call is the probe instead.
         case (.probing, .unknown): change(to: .open(until: now))
         }
+        return isClosed == wasClosed ? nil : isClosed
     }
+
+    private var isClosed: Bool { if case .closed = phase { true } else { false } }
 
     private mutating func change(to phase: Phase) {
         self.phase = phase
@@ -122,21 +129,28 @@ private final class CircuitBreaker: Sendable {
         }
         do {
             try await Self.$passed.withValue(passed.union([ObjectIdentifier(self)])) { try await next(&context) }
-            ended(.responded, period)
+            ended(.responded, period, context.path)
         } catch {
-            ended(error.outcome, period)
+            ended(error.outcome, period, context.path)
             throw error
         }
     }
 
-    private func ended(_ outcome: Circuit.Outcome, _ period: Int) {
-        circuit.withLock { $0.ended(outcome, period: period, at: clock.now) }
+    private func ended(_ outcome: Circuit.Outcome, _ period: Int, _ path: String) {
+        let (isClosed, pause) = circuit.withLock { ($0.ended(outcome, period: period, at: clock.now), $0.pause) }
+        guard let isClosed else { return }
+        Diagnostics.current.log(
+            .notice, .calls,
+            isClosed
+                ? "The server responds, and calls are made again"
+                : "No calls are made for \(pause), because the last ones failed",
+            [.path: .string(path)])
     }
 
     private func refusal(of context: HookContext, _ remaining: Duration?) -> FeathersError {
         var error = FeathersError(
             .unavailable,
-            "'\(context.method)' of '\(context.path)' was not made, because earlier calls did not reach the server",
+            "'\(context.method)' of '\(context.path)' was not made, because earlier calls failed: the circuit is open",
             execution: .neverSent)
         error.retryAfter = remaining
         return error
@@ -145,7 +159,7 @@ private final class CircuitBreaker: Sendable {
 
 extension Error {
     fileprivate var outcome: Circuit.Outcome {
-        guard let error = self as? FeathersError else { return .unknown }
+        guard let error = self as? FeathersError else { return CallDeadline.isOver ? .failed : .unknown }
         if error.saysServerIsUnwell { return .failed }
         return error.execution == .answered ? .responded : .unknown
     }

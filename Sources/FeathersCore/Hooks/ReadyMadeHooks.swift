@@ -109,16 +109,31 @@ extension NextHook {
     fileprivate func run(within limit: Duration, on clock: any Clock<Duration>, _ context: inout HookContext)
         async throws
     {
-        let start = context
-        context = try await RelativeClock(clock).run(
+        let (start, clock) = (context, RelativeClock(clock))
+        let deadline = CallDeadline(clock: clock, end: clock.now + limit)
+        context = try await clock.run(
             atMost: limit,
             orThrow: FeathersError(
                 .timeout, "'\(start.method)' on service '\(start.path)' took longer than \(limit)",
                 execution: .mayHaveExecuted)
         ) {
-            var context = start
-            try await self(&context)
-            return context
+            try await CallDeadline.$passed.withValue(CallDeadline.passed + [deadline]) {
+                var context = start
+                try await self(&context)
+                return context
+            }
         }
     }
+}
+
+/// The time at which a call is cancelled.
+struct CallDeadline: Sendable {
+    /// The deadlines of the hooks that this task's call has passed.
+    @TaskLocal static var passed: [CallDeadline] = []
+
+    let clock: RelativeClock
+    let end: Duration
+
+    /// Whether a cancellation of the present call is due to a deadline.
+    static var isOver: Bool { passed.contains { $0.clock.now >= $0.end } }
 }

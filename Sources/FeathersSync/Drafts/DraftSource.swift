@@ -110,7 +110,9 @@ extension DraftSource {
     /// Returns the id by which the server knows the record.
     /// - Throws: ``FeathersError/Code/conflict`` if the record's creation is still in the outbox.
     private func sentID() throws(FeathersError) -> ServiceID {
-        guard !isUnsent else { throw error(.conflict, "cannot be saved before the record is created: queue the changes") }
+        guard !isUnsent else {
+            throw error(.conflict, "cannot be saved before the record is created: queue the changes")
+        }
         return service.app.outbox?.withState { $0.provisional[id, service.path, params.route]?.id } ?? id
     }
 

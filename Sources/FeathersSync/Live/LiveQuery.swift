@@ -137,7 +137,9 @@ extension Service {
         stores: Bool = true, operators: [QueryOperator] = []
     ) -> LiveQuery<Model> {
         let written = Result { () throws(FeathersError) in try query.written(for: codec(for: params)) }
-        let refusal: FeathersError? = if case .failure(let error) = written { error } else { nil }
+        var refusal: FeathersError? = if case .failure(let error) = written { error } else { nil }
+        // Made for the user of a token, but possibly read outside of its scope.
+        do { try app.refuseToken(for: "A live query") } catch { refusal = refusal ?? error }
         return LiveQuery(
             source: LiveSource(
                 service: json, query: (try? written.get()) ?? Query(), params: params, id: id ?? idProperty,

@@ -41,7 +41,6 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     func isReady(for sender: RequestSender) -> Bool { wanted.isEmpty || refused != nil || readFor == sender }
 
-
     mutating func close() { reader.close() }
 
     mutating func change(removing old: [ResultRow], adding new: [ResultRow]) throws {

@@ -148,6 +148,38 @@ import Testing
         #expect(sent(server) == ["Bearer own", "Bearer own"])
     }
 
+    @Test func `Where calls need a token, one that has lost its scope is not made as the app's user`() async throws {
+        let server = SampleServer()
+        let app = try FeathersApp.sample(server, storage: storage) { $0.requiresToken = true }
+        try await app.reauthenticate()
+        let messages = app.service("messages")
+        let body = await app.withToken("theirs") {
+            _ = try? await messages.rawFind()
+            // The body of a response is written when the scope has ended.
+            return Task.detached { await failure { try await messages.rawFind() } }
+        }
+        let error = await body.value
+        #expect(error?.code == .notAuthenticated && error?.execution == .neverSent)
+        #expect(error?.message.contains("'find' on service 'messages'") == true)
+        _ = try await app.withToken(nil) { try await messages.rawFind() }
+        _ = try await messages.rawFind(params: Params(token: "call"))
+        #expect(sent(server) == ["Bearer theirs", "Bearer own", "Bearer call"])
+        // Live queries are the app's own, and not made for another user by accident.
+        var live = messages.live().makeAsyncIterator()
+        _ = try await live.next()
+        #expect(sent(server).last == "Bearer own")
+    }
+
+    @Test func `A live query that is made in a scope is refused, wherever it is read`() async throws {
+        let app = try FeathersApp.sample(SampleServer(), storage: storage)
+        let live = await app.withToken("theirs") { app.service("messages").live() }
+        let error = await failure {
+            var results = live.makeAsyncIterator()
+            _ = try await results.next()
+        }
+        #expect(error?.code == .badRequest && error?.execution == .neverSent)
+    }
+
     @Test func `Another server gets no token, nor do the calls of another app`() async throws {
         let server = SampleServer()
         let app = try FeathersApp.sample(server, storage: storage)

@@ -130,6 +130,39 @@ struct CircuitBreakerTests {
         #expect(circuit.admit(at: .seconds(13)) == .admitted(period: 3))
     }
 
+    @Test("counts calls that a timeout hook ends, and says when the circuit opens and closes")
+    func timeouts() async throws {
+        let (clock, error, notices) = (ManualClock(), Locked<(any Error)?>(CancellationError()), Locked<[String]>([]))
+        let transport = StubTransport { _ in
+            guard error.withLock({ $0 }) != nil else { return [] }
+            try await Promise<Void>().value()
+            return []
+        }
+        let app = FeathersApp(transport: transport)
+        app.use(
+            diagnostics: .closure { event in notices.withLock { $0.append(event.message) } },
+            levels: DiagnosticLevels(nil, [.calls: .notice]))
+        app.use(hooks: .circuitBreaker(failures: 2, pause: .seconds(10), clock: clock))
+        app.use(hooks: .timeout(.seconds(1), clock: clock))
+        for _ in 1...2 {
+            async let result = failure { try await app.service("messages").find() }
+            try await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(1))
+            #expect(await result?.code == .timeout)
+        }
+        let refused = await failure { try await app.service("messages").find() }
+        #expect(refused?.code == .unavailable && refused?.execution == .neverSent && transport.requests.count == 2)
+        error.withLock { $0 = nil }
+        clock.advance(by: .seconds(10))
+        #expect(await failure { try await app.service("messages").find() } == nil)
+        #expect(notices.withLock { $0.filter { $0.contains("calls are made") }.count } == 2)
+    }
+
+    private func failure<Result>(_ body: () async throws -> Result) async -> FeathersError? {
+        do { _ = try await body() } catch { return error as? FeathersError }
+        return nil
+    }
+
     @Test("lets the probe of a service in this process call its server")
     func nested() async throws {
         let stand = Stand()

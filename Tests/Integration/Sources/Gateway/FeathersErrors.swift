@@ -27,7 +27,8 @@ extension Response {
         }
         var headers: HTTPFields = [.contentType: "application/json"]
         if let delay = error.retryAfter {
-            headers[.retryAfter] = "\(max(1, delay.components.seconds))"
+            // Rounded up, so that the client does not come too early.
+            headers[.retryAfter] = "\(delay.components.seconds + 1)"
         }
         self.init(
             status: .init(code: error.httpStatus), headers: headers,

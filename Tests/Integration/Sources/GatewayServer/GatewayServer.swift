@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Hummingbird
 import Logging
+import ServiceLifecycle
 
 /// `GatewayServer http://localhost:3030 8080` serves messages and their events from a
 /// FeathersJS server.
@@ -22,10 +23,14 @@ enum GatewayServer {
             transport: .mixed(realTime: .socketIO(url), rest: .rest(url)) {
                 $0.standard = .rest
             })
-        let gateway = Gateway(
-            app: app, publicEvents: ["messages"], logger: Logger(label: "gateway"))
-        // Ends on SIGTERM and SIGINT.
-        try await gateway.application(.init(address: .hostname("0.0.0.0", port: port)))
-            .runService()
+        let logger = Logger(label: "gateway")
+        let gateway = Gateway(app: app, publicEvents: ["messages"], logger: logger)
+        let server = gateway.application(.init(address: .hostname("0.0.0.0", port: port)))
+        var group = ServiceGroupConfiguration(
+            services: [server], gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger)
+        // A browser that reads no events must not keep the process alive.
+        group.maximumGracefulShutdownDuration = .seconds(25)
+        try await ServiceGroup(configuration: group).run()
     }
 }
