@@ -164,8 +164,7 @@ final class Authenticator: Sendable {
         let endsConnection = isOther && retireConnection(&state)
         let deliversPushes = deliversPushes(state)
         if !deliversPushes { app.deliversPushedEvents(false) }
-        // While someone signs in, a signed-out app stays as it is.
-        if identity != known || isOther && known != nil { app.changeIdentity(to: identity) }
+        if isOther || identity != known { app.changeIdentity(to: identity) }
         if deliversPushes { app.deliversPushedEvents(true) }
         return endsConnection
     }

@@ -58,8 +58,10 @@ extension FeathersApp {
 
     /// Runs work of the app itself, whose calls are never made for a caller's user.
     package func withoutToken<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        let scope = TokenScope(app: self, token: nil, outer: nil)
-        return try await TokenScope.$current.withValue(scope) { try await body() }
+        if TokenScope.current == nil, TokenScope.isOwnWork { return try await body() }
+        return try await TokenScope.$current.withValue(nil) {
+            try await TokenScope.$isOwnWork.withValue(true) { try await body() }
+        }
     }
 
     /// Runs a call that was prepared earlier, for example a stream's, with the token of that time.
@@ -130,6 +132,9 @@ package final class CallToken: ParamsKey, SecretHiding, Sendable {
 /// The token of one app with which a task's calls are made.
 package struct TokenScope: Sendable {
     @TaskLocal package static var current: TokenScope?
+    /// Whether the present calls are an app's own work. Not a scope, because tasks that begin here must not retain the
+    /// app.
+    @TaskLocal fileprivate static var isOwnWork = false
 
     let app: FeathersApp
     let token: String?
@@ -141,7 +146,10 @@ package struct TokenScope: Sendable {
     }
 
     /// Whether the calls of the present scope are made for an app's own user on purpose.
-    package static func isOwnUser(of app: FeathersApp) -> Bool { current?.covers(app) ?? false }
+    package static func isOwnUser(of app: FeathersApp) -> Bool {
+        if let current, current.covers(app) { return true }
+        return isOwnWork && current?.token(for: app) == nil
+    }
 
     private func covers(_ other: FeathersApp) -> Bool {
         if app === other || app.registry.mounts(other) { return token == nil }

@@ -164,9 +164,10 @@ import Testing
         _ = try await app.withToken(nil) { try await messages.rawFind() }
         _ = try await messages.rawFind(params: Params(token: "call"))
         #expect(sent(server) == ["Bearer theirs", "Bearer own", "Bearer call"])
-        // Live queries are the app's own, and not made for another user by accident.
+        // Live queries are the app's own. This server's result is not one that they can show.
         var live = messages.live().makeAsyncIterator()
-        _ = try await live.next()
+        let shown = await failure { try await live.next() }
+        #expect(shown?.code == .generalError)
         #expect(sent(server).last == "Bearer own")
     }
 
