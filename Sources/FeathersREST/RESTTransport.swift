@@ -3,9 +3,8 @@ public import FeathersNetworking
 package import FeathersSupport
 public import Foundation
 
-/// A transport that carries service requests over HTTP, as FeathersJS' REST client does.
-///
-/// One transport serves every service of an app, and its endpoints.
+/// A transport that carries service requests over HTTP, as FeathersJS' REST client does: those of every service of an
+/// app, and its endpoints.
 ///
 /// A query string carries only text. Unless the server parses it, for example with query schemas, conditions on
 /// numbers, Booleans, and null match nothing. A warning reports the first such query of each service, unless
@@ -49,9 +48,7 @@ public struct RESTTransport: Transport {
             throw FeathersError(error)
         }
         var answer = try RESTResponse.response(of: response, to: request, requestedAt: httpRequest.url)
-        if typedConditions != nil, request.method == .find, !request.params.query.isEmpty {
-            answer[SentQueryAsText.self] = true
-        }
+        answer[SentQueryAsText.self] = typedConditions != nil && request.method == .find ? true : nil
         return answer
     }
 

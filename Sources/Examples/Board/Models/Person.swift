@@ -3,7 +3,7 @@
 
 import Feathers
 
-/// Somebody who adds cards.
+/// A person who adds cards.
 struct Person: Codable, Hashable, Sendable, Identifiable, ServiceModel {
     var id: String
     var name: String
