@@ -33,13 +33,11 @@ enum RelationGrowth {
     /// A live query of messages with their authors, one of whom changes.
     private actor Scene {
         private let authors: Service<JSONValue>
-        private let count: Int
         private var reader: any AsyncIteratorProtocol<LiveSnapshot<Message>, any Error>
         private var version = 0
 
         init(records: Int, ofAuthor count: Int) async throws {
             let app = FeathersApp()
-            self.count = count
             let people = (0..<records / count).map { number -> JSONObject in
                 ["id": .integer(Int64(number)), "name": .string("Author \(number)")]
             }
@@ -54,18 +52,19 @@ enum RelationGrowth {
             let live = app.service("messages", of: Message.self).live(.sorted(by: "id")).including(Message.author)
             reader = live.snapshots.makeAsyncIterator()
             _ = try await read()
+            let changes = try await change()?.changes.updates.count
+            guard changes == count else {
+                throw FeathersError(.generalError, "\(changes ?? 0) records have changed rather than \(count)")
+            }
         }
 
         /// Changes an author, and reads the messages each time.
-        func change(times: Int) async throws {
-            for _ in 0..<times {
-                version += 1
-                try await authors.patch(7, with: ["name": .string("Name \(version)")])
-                let changes = try await read()?.changes.updates.count
-                guard changes == count else {
-                    throw FeathersError(.generalError, "\(changes ?? 0) records have changed rather than \(count)")
-                }
-            }
+        func change(times: Int) async throws { for _ in 0..<times { _ = try await change() } }
+
+        private func change() async throws -> LiveSnapshot<Message>? {
+            version += 1
+            try await authors.patch(7, with: ["name": .string("Name \(version)")])
+            return try await read()
         }
 
         private func read() async throws -> LiveSnapshot<Message>? {

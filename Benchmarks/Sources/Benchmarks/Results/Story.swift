@@ -33,7 +33,6 @@ enum Story {
         return [
             ("JSON to models", [("JSONDecoder", json, "to a model", "to a model, JSONDecoder")]),
             ("Models to JSON", [("JSONEncoder", json, "from a model", "from a model, JSONEncoder")]),
-            ("JSON parsing", [("JSONSerialization", json, "parse (again)", "parse, JSONSerialization")]),
             (
                 "JSON:API to models",
                 [("JSONDecoder, plain JSON", "JSON:API, 1 MB", "to models", "JSONDecoder, plain JSON")]
@@ -51,7 +50,6 @@ enum Story {
                     + peers("Socket.IO get, 64 in flight", socket)
             ),
             ("Socket.IO event received", peers("Socket.IO events received, one write each", socket)),
-            ("1 MB Socket.IO round trip", peers("Socket.IO, 1 MB round trip", socket)),
         ]
     }()
 }
