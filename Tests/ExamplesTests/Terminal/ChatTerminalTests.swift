@@ -62,6 +62,9 @@ struct ChatTerminalTests {
         alice.type("Before\n")
         try await alice.waits(for: "Alice: Before")
         alice.type("Mean")
+        // The message's response follows its event. It has been sent before this one.
+        let messages = FeathersApp(transport: .rest(try #require(URL(string: server.url)))).service("messages")
+        _ = try await messages.find()
         try await server.kill()
         try await alice.waits(
             forPrompt: "> Mean", after: ["Alice: Before", "* The connection was lost. Reconnecting…"])
