@@ -42,7 +42,8 @@ public struct AuthenticationOptions: Sendable {
     /// A call without a ``Params/token``, and outside of ``FeathersApp/withToken(_:_:)``, is then refused with
     /// ``FeathersError/Code/notAuthenticated`` instead of being made as the app's user, for example in a detached task
     /// or in the body of a response that is written later. `withToken(nil)` makes calls of the app's user. Live queries
-    /// and the outbox belong to that user in any case.
+    /// and the outbox belong to that user in any case. A cache answers before this is checked, so don't cache what only
+    /// the app's user may read.
     public var requiresToken = false
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The time of day, for comparison with the times in tokens.

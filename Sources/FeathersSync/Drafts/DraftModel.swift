@@ -73,9 +73,9 @@ public final class DraftModel<Model: Codable & Sendable> {
 extension DraftModel {
     /// Merges changes of the record into the draft until the task is cancelled. You can call it again afterward.
     ///
-    /// The record is followed with a live query, which also shows queued writes; if its creation is queued, from the
-    /// time when that was executed. If that fails, or if another user
-    /// signs in, it ends and sets ``error``. A draft whose params have a token cannot be followed.
+    /// The record is followed with a live query, which also shows queued writes. If its creation is queued, following
+    /// begins when that was executed. If it fails, or if another user signs in, it ends and sets ``error``. A draft
+    /// whose params have a token cannot be followed.
     public func run() async {
         error = nil
         do {

@@ -8,10 +8,10 @@ public import Observation
 /// var body: some View {
 ///     List(outbox.failures) { entry in
 ///         Text(entry.failure?.error.message ?? "")
-///         Button("Send again") { Task { await outbox.retry(entry.id) } }
-///         Button("Discard") { Task { await outbox.discard(entry.id) } }
+///         Button("Send again") { chosen = entry.id }
 ///     }
 ///     .task { await outbox.run() }
+///     .task(id: chosen) { if let chosen { await outbox.retry(chosen) } }
 /// }
 /// ```
 @MainActor @Observable

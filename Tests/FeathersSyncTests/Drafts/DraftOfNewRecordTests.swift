@@ -24,13 +24,18 @@ struct DraftOfNewRecordTests {
         return app
     }
 
+    /// Queues a creation, and drafts its record.
+    private func model(of service: Service<Note>) async throws -> (model: DraftModel<Note>, id: Int64) {
+        let write = try await service.outbox.create(["text": "one"])
+        let id = try #require(JSONValue.provisionalNumber(for: write.write.provisionalKey()).integer)
+        return (DraftModel(try await service.draft(Note(id: Int(id), text: "one"))), id)
+    }
+
     @Test("is saved once that was executed, and follows the record then")
     func executed() async throws {
         let app = try await app()
         let service = app.service("notes", of: Note.self)
-        let write = try await service.outbox.create(["text": "one"])
-        let id = try #require(JSONValue.provisionalNumber(for: write.write.provisionalKey()).integer)
-        let model = DraftModel(try await service.draft(Note(id: Int(id), text: "one")))
+        let (model, id) = try await model(of: service)
         let following = Task { await model.run() }
         model.value.text = "mine"
         #expect(await !model.save())
@@ -57,9 +62,7 @@ struct DraftOfNewRecordTests {
     func anotherUser() async throws {
         let app = try await app()
         let service = app.service("notes", of: Note.self)
-        let write = try await service.outbox.create(["text": "one"])
-        let id = try #require(JSONValue.provisionalNumber(for: write.write.provisionalKey()).integer)
-        let model = DraftModel(try await service.draft(Note(id: Int(id), text: "one")))
+        let (model, _) = try await model(of: service)
         let following = Task { await model.run() }
         app.setIdentity(Identity("ada"))
         await following.value
