@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersNetworking
 import FeathersREST
 import FeathersSupport
 import Foundation
@@ -44,5 +45,16 @@ struct TypedConditionTests {
         let query = Query.where("text", .isIn(["a", "b"])).sorted(by: "n").limit(1).skip(2).selecting("id")
         #expect(try await warnings(of: [Query(), query]).isEmpty)
         #expect(try await warnings(of: [["n": 1]], QueryStringOptions(serverParsesTypes: true)).isEmpty)
+    }
+
+    @Test("are ids that are then read one by one, unless the server parses types", arguments: [false, true])
+    func ids(parsesTypes: Bool) async throws {
+        let client = SeamHTTPClient(body: "[]")
+        let options = QueryStringOptions(serverParsesTypes: parsesTypes)
+        let base = try #require(URL(string: "http://h"))
+        let app = FeathersApp(transport: RESTTransport(base, queryOptions: options, httpClient: client))
+        // This server's response to each request is a list.
+        _ = try? await app.service("m").find(ids: [7])
+        #expect(client.requests.map { $0.url.path } == (parsesTypes ? ["/m"] : ["/m", "/m/7"]))
     }
 }
