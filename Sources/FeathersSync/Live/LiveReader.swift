@@ -30,6 +30,7 @@ struct LiveReader<Record: Sendable> {
     private var stored: LiveStored?
     private var fetch: LiveFetch?
     private var deadline: LiveDeadline?
+    private var lookAlikes: LiveLookAlikes?
 
     init(_ source: LiveSource<Record>, _ wake: AsyncStream<Void>.Continuation) {
         (self.source, self.wake) = (source, wake)
@@ -46,7 +47,7 @@ struct LiveReader<Record: Sendable> {
     }
 
     /// Ends the reading.
-    mutating func close() { (fetch, deadline, stored, window) = (nil, nil, nil, nil) }
+    mutating func close() { (fetch, deadline, lookAlikes, stored, window) = (nil, nil, nil, nil, nil) }
 
     /// Returns a snapshot if it differs from the previous one. Otherwise, the next element of `wake` may bring one.
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
@@ -70,6 +71,7 @@ struct LiveReader<Record: Sendable> {
             // What is kept is shown before the fetch begins, because a fast server's response would replace it.
             let snapshot = try await keptOrFetchedSnapshot(window, judge, isolation: actor)
             if let fetch = LiveFetch.begin(source, window) { self.fetch = fetch }
+            if let waiting = LiveLookAlikes.begin(window, source.clock) { lookAlikes = waiting }
             return snapshot
         }
     }

@@ -27,6 +27,8 @@ final class LiveStore: Sendable {
         var isWaitingForUser = false
         /// Whether what is known is shown now, even if that is nothing, because the server does not respond.
         var isUnreachable = false
+        /// Whether a task waits to show the records that look like those of creations in flight.
+        var awaitsLookAlikes = false
     }
 
     struct State: Sendable {

@@ -69,20 +69,14 @@ struct OutboxStores: Sendable {
         return nil
     }
 
-    /// Returns the provisional id of a record that a queued write creates, if only the record's event has arrived yet.
-    func provisionalKey(of key: String, at path: String, _ route: [String: String]) -> String? {
-        for store in stores(at: path, route) {
-            if let first = store.withState({ $0.store.provisionalKey(of: key) }) { return first }
-        }
-        return nil
-    }
-
-    /// Returns the server's ids of the records that a write has probably created, by the provisional ids.
-    func lookAlikes(of write: OutboxWrite) -> [String: ServiceID] {
-        stores(at: write.path, write.route).reduce(into: [:]) { found, store in
-            guard store.key.sender.isCurrent else { return }
-            found.merge(store.withState { $0.store.lookAlikes(of: write.id) }) { first, _ in first }
-        }
+    /// Returns a failure with the records that the write may have created.
+    func offeringCandidates(_ failure: OutboxFailure) -> OutboxFailure {
+        guard failure.reason == .unknown, failure.write.method == .create else { return failure }
+        var failure = failure
+        failure.candidates = stores(at: failure.write.path, failure.write.route)
+            .filter { $0.key.sender.isCurrent }
+            .flatMap { store in store.withState { $0.store.candidates(of: failure.write.id) } }
+        return failure
     }
 
     /// Takes the stores whose readers must be woken, outside the lock.

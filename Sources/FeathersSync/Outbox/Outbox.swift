@@ -91,9 +91,15 @@ public final class Outbox: Sendable, SecretHiding {
 
     /// The current state of the outbox.
     public var state: OutboxState {
-        let (queue, app) = contents.withLock { ($0.queue, $0.app?.app) }
+        let (queue, app, stores) = contents.withLock { ($0.queue, $0.app?.app, $0.stores) }
         // The app has a new user slightly before the outbox is notified.
-        return OutboxState(queue, of: app.map(\.identity) ?? queue.identity, at: timebase.now)
+        var state = OutboxState(queue, of: app.map(\.identity) ?? queue.identity, at: timebase.now)
+        for index in state.entries.indices {
+            if let failure = state.entries[index].failure {
+                state.entries[index].failure = stores.offeringCandidates(failure)
+            }
+        }
+        return state
     }
 
     /// Returns a stream of the current state and the state after each change. A slow reader gets the newest state only.

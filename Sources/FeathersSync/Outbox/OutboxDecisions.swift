@@ -15,19 +15,19 @@ struct Replacement: Sendable {
 extension Outbox {
     /// Decides how to proceed with any write that is not being sent.
     /// - Throws: ``FeathersError/Code/notFound`` if there is no such write, ``FeathersError/Code/conflict`` while it is
-    ///   being sent, or the reason why the decision could not be recorded. In each case, nothing changes.
+    ///   being sent, ``FeathersError/Code/badRequest`` if it is not a creation of one record that may have been executed
+    ///   but the decision is ``OutboxDecision/executed(as:)``, or the reason why the decision could not be recorded. In
+    ///   each case, nothing changes.
     public func decide(_ decision: OutboxDecision, for id: UUID) async throws {
         let item = try change { state in
             try state.queue.decisionBegan(id)
             return state.queue.items[id]
         }
         guard let item else { return }
-        // A write with an unknown outcome may be discarded because its record is there. Later writes to it need the id
-        // that it has.
-        let mayExist = item.write.method == .create && item.mayHaveExecuted
-        let made = mayExist ? withState { $0.stores.lookAlikes(of: item.write) } : [:]
-        // Without the record, nothing that refers to it can be executed.
-        let isGone = made.isEmpty && !(mayExist && isNamed(item.write))
+        // Without the record, nothing that refers to it can be executed. If it may exist, its id is known only if the app
+        // chose it.
+        let isGone = !(item.write.method == .create && item.mayHaveExecuted && isNamed(item.write))
+        var made: [String: ServiceID] = [:]
         let replacement: Replacement?
         var stored: [UUID: OutboxReferences.Dependence] = [:]
         do {
@@ -35,12 +35,12 @@ extension Outbox {
             if let data = replacement?.data { try change { try $0.queue.willReplaceData(of: id, with: data) } }
             switch decision {
             case .discard:
-                let data: [UUID: JSONValue]
-                (data, stored) = withState { state in
-                    let dependents = state.queue.references.dependents(of: id, isGone: isGone)
-                    return (state.queue.rewritten(by: made, of: id), dependents)
-                }
-                try await journal.append(.ended(id, made: made, data: data, dependents: Array(stored.keys)))
+                stored = withState { $0.queue.references.dependents(of: id, isGone: isGone) }
+                try await journal.append(.ended(id, dependents: Array(stored.keys)))
+            case .executed(let record):
+                made = try self.made(by: item, as: record)
+                let data = withState { [made] in $0.queue.rewritten(by: made, of: id) }
+                try await journal.append(.ended(id, made: made, data: data))
             case .retry, .replace, .merge:
                 if let new = replacement {
                     try await journal.append(
@@ -61,7 +61,7 @@ extension Outbox {
                 let dependents = state.queue.references.dependents(of: id, isGone: isGone)
                     .merging(stored) { new, _ in new }
                 let results = dependents.map { ($0, $1, finish($0, in: &state)) }
-                return (finish(id, made: made, in: &state), results)
+                return (finish(id, in: &state), results)
             }
             result?.fail(item.failure?.error ?? discarded)
             for (_, dependence, result) in dependents { result?.fail(FeathersError(discardedWith: dependence)) }
@@ -69,8 +69,37 @@ extension Outbox {
             for (dependent, _, _) in dependents where stored[dependent] == nil {
                 try? await journal.append(.ended(dependent), isOwed: true)
             }
+        case .executed(let record):
+            let known = withState { $0.stores.known(record.description, at: item.write.path, item.write.route) }
+            let result = finish(id, made: made)
+            if let known { result?.resolve(known) } else { result?.fail(FeathersError(lostResponseOf: record)) }
         case .retry, .replace, .merge: decided(id, replacement)
         }
+    }
+
+    /// Returns the id that the app has named for the record of a creation, by the provisional one.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the write cannot have created such a record.
+    private func made(by item: OutboxQueue.Item, as record: ServiceID) throws(FeathersError) -> [String: ServiceID] {
+        let write = item.write
+        let chosen = options.service(at: write.path).recordIDProperty.flatMap { write.data?[$0] }
+        let reason: String? =
+            if write.method != .create || write.data?.array != nil {
+                "it does not create one record"
+            } else if !item.mayHaveExecuted {
+                "it was not sent"
+            } else if let chosen, chosen != record.json {
+                "its data has another id"
+            } else if withState({ $0.provisional[record, write.path, write.route]?.isProvisional ?? false }) {
+                "that is a provisional id"
+            } else {
+                nil
+            }
+        if let reason {
+            throw FeathersError(
+                .badRequest, "The write '\(write.id.text)' was not executed as '\(record)': \(reason)",
+                execution: .neverSent)
+        }
+        return [write.provisionalKey(): record]
     }
 
     /// Whether the app chose the id of the record that a write creates.
@@ -90,7 +119,7 @@ extension Outbox {
     /// step.
     /// - Parameters:
     ///   - result: The server's result, and the user to whom it was sent; nil if the write was discarded.
-    ///   - made: The ids of the records that a discarded write has created nevertheless, by the provisional ones.
+    ///   - made: The id that the app has named for the record of a creation, by the provisional one.
     /// - Returns: The promise of its result, for the caller to settle.
     func finish(
         _ id: UUID, with result: ServerResult? = nil, made: [String: ServiceID] = [:]
@@ -106,7 +135,7 @@ extension Outbox {
         let data = state.queue.rewritten(by: made, of: id)
         let isNamed = result.map { self.isNamed(write) || state.provisional.isNamed(write, by: $0.value) } ?? true
         state.queue.remove(id, isNamed: isNamed)
-        state.publish(result.map { .executed(id, $0) } ?? .discarded(id), of: write)
+        state.publish(result.map { .executed(id, $0) } ?? .discarded(id, as: made.values.first), of: write)
         state.settle(write, made, data)
         return state.results.removeValue(forKey: id)
     }
@@ -138,7 +167,7 @@ extension Outbox {
         let (write, current) = (item.write, item.failure?.current)
         var data: JSONValue
         switch decision {
-        case .discard: return nil
+        case .discard, .executed: return nil
         case .retry:
             // The condition that has failed would fail again.
             guard item.failure?.reason == .conflict, write.entityTag != nil else { return nil }
@@ -170,6 +199,12 @@ extension FeathersError {
             case .group: "The write was discarded with an earlier one of its group"
             }
         self.init(.gone, message, execution: .neverSent)
+    }
+
+    fileprivate init(lostResponseOf record: ServiceID) {
+        self.init(
+            .gone, "The write was executed as '\(record)', but its response was lost: read the record",
+            execution: .answered)
     }
 
     init(notInOutbox id: UUID) {

@@ -46,6 +46,8 @@ struct OutboxQueue: Sendable {
     /// The conditions that hold back all writes.
     var gate = OutboxGate()
     private(set) var lanes: [Lane: [UUID]] = [:]
+    /// The names of the lanes that belong to no user.
+    private var signedOutLanes: Set<String> = []
     private var followers = FollowingWrites()
     var references = OutboxReferences()
     private var ready = ReadyLanes()
@@ -70,13 +72,24 @@ struct OutboxQueue: Sendable {
     /// Returns the writes that a user may see, in the order they were queued.
     func writes(of identity: Identity?) -> [Item] { inOrder.filter { $0.write.belongs(to: identity) } }
 
-    /// Records that a user has signed in or out. The writes that were queued while no one was signed in are the next
-    /// user's.
+    /// Records that a user has signed in or out.
     mutating func identityChanged(to identity: Identity?) {
         self.identity = identity
         gate.userChanged()
-        if let identity { for lane in lanes.keys where lane.identity == nil { give(lane, to: identity) } }
         for lane in lanes.keys { refreshLane(lane.name) }
+    }
+
+    /// The signed-in user, if there are writes that were queued while no one was signed in. They are sent for this user
+    /// once that is on disk.
+    var nextOwner: Identity? { signedOutLanes.isEmpty ? nil : identity }
+
+    /// Gives the writes that were queued while no one was signed in to a user.
+    mutating func take(for identity: Identity) {
+        for name in signedOutLanes {
+            give(Lane(name: name, identity: nil), to: identity)
+            refreshLane(name)
+        }
+        signedOutLanes = []
     }
 
     /// Gives the writes of a lane to a user, in the order they were queued.
@@ -94,12 +107,10 @@ struct OutboxQueue: Sendable {
 
     /// Appends a write.
     mutating func add(_ write: OutboxWrite) {
-        var write = write
-        // Someone may have signed in while the write was on its way to the disk.
-        write.identity = write.identity ?? identity
         addedCount += 1
         items[write.id] = Item(write: write, number: addedCount)
         lanes[write.ownLane, default: []].append(write.id)
+        if write.identity == nil { signedOutLanes.insert(write.lane) }
         followers.add(write)
         references.add(write, after: write.previous.flatMap { items[$0]?.write.id })
         refreshLane(write.lane)
@@ -145,7 +156,10 @@ struct OutboxQueue: Sendable {
         }
         let lane = item.write.ownLane
         lanes[lane]?.removeAll { $0 == id }
-        if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
+        if lanes[lane]?.isEmpty == true {
+            lanes[lane] = nil
+            if lane.identity == nil { signedOutLanes.remove(lane.name) }
+        }
         followers.remove(item.write)
         refreshLane(lane.name)
         for waiting in references.remove(item.write, isNamed: isNamed) {
@@ -238,6 +252,7 @@ extension OutboxQueue {
     /// Whether nothing of the signed-in user's can be sent without a decision or a sign-in.
     var isAtRest: Bool {
         if gate.needsSignIn { return true }
+        if gate.isStarted, nextOwner != nil { return false }
         return asking.isEmpty
             && lanes.keys.allSatisfy { lane in
                 guard let first = firstWrite(of: lane.name) else { return true }

@@ -28,6 +28,7 @@ struct OutboxSender: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await followConnection() }
             for await _ in wakes {
+                await takeSignedOutWrites()
                 let (failures, items) = takeOrders()
                 for failure in failures { group.addTask { await ask(about: failure) } }
                 for item in items { group.addTask { await send(item) } }
@@ -41,6 +42,21 @@ struct OutboxSender: Sendable {
             state.queue.gate.stop()
         }
         ended.resolve(())
+    }
+
+    /// Gives the writes that were queued while no one was signed in to the signed-in user. Nothing is sent for a user to
+    /// whom it does not belong on disk: after a restart, another one may sign in.
+    private func takeSignedOutWrites() async {
+        guard let identity = outbox.withState({ $0.queue.nextOwner }) else { return }
+        do {
+            try await outbox.journal.append(.taken(by: identity)) {
+                outbox.change { $0.queue.take(for: identity) }
+            }
+        } catch {
+            app.diagnostics.log(
+                .error, .outbox, "Writes of no user are not sent because the outbox file cannot be written",
+                error: error)
+        }
     }
 
     private func takeOrders() -> ([OutboxFailure], [OutboxQueue.Item]) {
@@ -71,6 +87,7 @@ struct OutboxSender: Sendable {
                 state.publish(.changed(compared.write, compared), of: compared.write)
             }
         }
+        failure = outbox.withState { [failure] in $0.stores.offeringCandidates(failure) }
         guard let decision = await outbox.options.decide(failure), !Task.isCancelled else { return }
         do {
             try await outbox.decide(decision, for: failure.write.id)
@@ -111,7 +128,7 @@ extension OutboxSender {
         let isKeyed = service.recognizesRepetition(of: item.write)
         do {
             // If the process dies after this point, the write may have been executed.
-            try await journal.append(.begun(id, by: item.write.identity))
+            try await journal.append(.begun(id))
             // If the app has shut down meanwhile, nothing was sent.
             try Task.checkCancellation()
         } catch {

@@ -22,7 +22,7 @@ public struct OutboxState: Sendable {
     public let activity: Activity
     /// The pending writes of the signed-in user, in the order they were queued. The writes of other users wait until
     /// they sign in again.
-    public let entries: [OutboxEntry]
+    public internal(set) var entries: [OutboxEntry]
 
     /// - Parameters:
     ///   - identity: The user who may see the entries.
@@ -77,5 +77,5 @@ public struct OutboxEntry: Sendable, Identifiable {
     /// The time of the next attempt, if the server has deferred the write; nil otherwise.
     public let nextAttempt: Date?
     /// The failure that needs a decision, if there is one.
-    public let failure: OutboxFailure?
+    public internal(set) var failure: OutboxFailure?
 }

@@ -92,6 +92,10 @@ public struct OutboxFailure: Sendable {
     public let mayHaveExecuted: Bool
     /// After a conflict, the server's record now; nil if it does not exist or cannot be read.
     public internal(set) var current: JSONValue?
+    /// The records that look like the one that a creation with an unknown outcome may have made, as far as live queries
+    /// have received them since it was sent. At most 20. Pass the id of one to ``OutboxDecision/executed(as:)`` if you
+    /// know that it is this record; none is ever chosen for you.
+    public internal(set) var candidates: [JSONValue] = []
     /// The tag of the server's record.
     var entityTag: String?
 
@@ -116,9 +120,15 @@ extension OutboxFailure: Equatable {
 
 /// A decision about a failed write.
 public enum OutboxDecision: Sendable, Hashable {
-    /// Discards the write, the writes after it in its group, and with a creation the writes that refer to its record.
-    /// Waiting for their results throws.
+    /// Discards the write, the writes after it in its group, and with a creation the writes that refer to its record,
+    /// unless your app chose the record's id. Waiting for their results throws.
     case discard
+    /// Ends a creation that the server has executed although its response was lost. The writes that refer to the record
+    /// are sent with this id.
+    ///
+    /// ``OutboxFailure/candidates`` has the records that it may have made. Waiting for the result returns the record if
+    /// a live query contains it, and throws ``FeathersError/Code/gone`` otherwise.
+    case executed(as: ServiceID)
     /// Sends the write again, with the same key.
     case retry
     /// Sends the write with other data and a new key, at the same position in its lane.

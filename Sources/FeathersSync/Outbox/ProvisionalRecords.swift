@@ -176,9 +176,6 @@ extension Outbox.State {
 
     /// Returns the ids of a record that a queued write creates or has created.
     func known(_ id: ServiceID, at path: String, _ route: [String: String]) -> ProvisionalRecords.Known? {
-        if let known = provisional[id, path, route] { return known }
-        return stores.provisionalKey(of: id.description, at: path, route).flatMap {
-            provisional[.string($0), path, route]
-        }
+        provisional[id, path, route]
     }
 }

@@ -22,8 +22,8 @@ struct LocalWrite: Sendable {
     var isDoubtful = false
     /// The events while an attempt is in flight that may be the write's own.
     var seen: [Report] = []
-    /// The record that this creation has probably made. While an attempt is in flight, the creation's row stands for it.
-    var lookAlike: String?
+    /// The keys of the records that look like the one that this creation may have made.
+    private(set) var candidates: [String] = []
     /// The store's time at the response; nil before.
     var answered: Int?
     /// The record of the response; nil before, and if the response is doubtful.
@@ -83,13 +83,18 @@ struct LocalWrite: Sendable {
 
     private func created(_ id: String) -> JSONValue { data?[id].flatMap { ServiceID($0) }?.json ?? .string(key) }
 
-    /// Returns whether a new record of the server's is probably the one that this write creates, or has created.
+    /// Whether the write may have created a record whose id is not known.
+    var mayHaveCreated: Bool { isProvisional && (isInFlight || failure?.reason == .unknown) }
+
+    /// Returns whether a new record of the server's may be the one that this write creates, or has created.
     func looksLike(_ record: JSONValue, id: String) -> Bool {
-        guard write.method == .create, isInFlight || failure?.reason == .unknown, isProvisional, lookAlike == nil,
-            let data = data?.object
-        else { return false }
-        // With `$select`, records lack properties.
-        return data.allSatisfy { name, value in name == id || record[name] ?? value == value }
+        guard write.method == .create, mayHaveCreated, let data = data?.object else { return false }
+        return data.allSatisfy { name, value in name == id || record[name] ?? .null == value }
+    }
+
+    /// Adds a record that the app may choose as the one that this creation has made.
+    mutating func addCandidate(_ key: String) {
+        if candidates.count < 20, !candidates.contains(key) { candidates.append(key) }
     }
 
     /// Returns what the server has reported in a response of the write; nil if that does not contain the record.
@@ -103,6 +108,15 @@ struct LocalWrite: Sendable {
         else { return nil }
         return Report(name: name, key: found, data: element)
     }
+}
+
+/// A creation in flight for which a new record is taken for a short time, during which the record has no row of its own.
+/// This decides what is shown, never what is sent.
+struct LookAlike: Sendable {
+    /// The key of the creation's record.
+    let creation: String
+    /// The position in the order in which look-alikes were found.
+    let number: Int
 }
 
 /// What the server has reported of a record, in an event or a response.

@@ -33,6 +33,10 @@ struct Store: Sendable {
     /// A counter that grows with each fetch that is sent.
     private(set) var time = 0
     private var lastWindow = 0
+    /// The new records that look like those of creations in flight, by their keys.
+    var lookAlikes: [String: LookAlike] = [:]
+    /// The number of look-alikes found so far.
+    var lookAlikeCount = 0
     /// The provisional keys under which created records were shown first, by the keys that the server assigned.
     var aliases = RecentValues<String>(limit: 10_000)
 
@@ -74,17 +78,14 @@ extension Store {
 
     /// Returns what a window shows.
     mutating func content(of id: Window.ID) -> Window.Content? {
-        windows[id]?.content([answered, queue].lazy.joined(), records)
+        windows[id]?.content([answered, queue].lazy.joined(), records, hiding: lookAlikes)
     }
 
     /// Records that the writes of a record have changed, or what they are applied to.
     mutating func touch(_ key: String?) { for id in ids { windows[id]?.touch(key) } }
 
     mutating func touch(_ parts: [LocalWrite]) {
-        for part in parts {
-            touch(part.key)
-            if let twin = part.lookAlike { touch(twin) }
-        }
+        for part in parts { touch(part.key) }
     }
 
     mutating func change<Result>(_ id: Window.ID, _ body: (inout Window) -> Result) -> Result? {
@@ -103,7 +104,7 @@ extension Store {
 
     /// Discards everything the server has reported.
     mutating func clear() {
-        (answered, holds, records) = ([], [:], [:])
+        (answered, holds, records, lookAlikes) = ([], [:], [:], [:])
         versions = versions.map { RecordVersions(property: $0.property) }
         for id in ids { windows[id]?.clear() }
     }
@@ -161,10 +162,8 @@ extension Store {
             holds[key] = nil
             ask(key, [hold.result.record], besides: id)
         }
-        if queue.contains(where: \.isInFlight) || answered.contains(where: \.hasProvisionalKey) {
-            for row in rows where window[row.key] == nil && records[row.key] == nil {
-                noteLookAlike(row.key, row.record)
-            }
+        if (queue + answered).contains(where: \.mayHaveCreated) {
+            for row in rows where known(row.key) == nil { noteLookAlike(row.key, row.record) }
         }
         let left = Self.rows(rows, after: sent.log, for: next)
         window.fetched(left, page, hooks, fetch)
@@ -231,7 +230,7 @@ extension Store {
         let report = Report(event, key: key)
         let order = order(of: report)
         if order == .older { return }
-        if report.name == .created, let record = report.record { noteLookAlike(key, record) }
+        if report.name == .created, let record = report.record, known(key) == nil { noteLookAlike(key, record) }
         noteForWrites(report)
         // The event may be older or newer than the response, so a fetch decides. The same applies to an event that
         // repeats after a removal.

@@ -9,7 +9,8 @@ enum OutboxChange: Sendable {
     /// An attempt begins. It is repeated if the server may have executed an earlier one.
     case sending(OutboxWrite.ID, isRepeated: Bool)
     case executed(UUID, ServerResult)
-    case discarded(UUID)
+    /// The write was discarded, or the app has said which record it has created.
+    case discarded(UUID, as: ServiceID? = nil)
 }
 
 /// The queued writes of a store. Each is shown immediately, and is removed when the server's response is applied.
@@ -26,6 +27,7 @@ extension Store {
                 return part
             }
         }
+        lookAlikes = [:]
         noteRecords(of: queue)
         touch(nil)
     }
@@ -45,10 +47,13 @@ extension Store {
                 if isRepeated { queue[index].isDoubtful = true }
             }
         case .executed(let id, let result): respond(to: id, result.value)
-        case .discarded(let id):
+        case .discarded(let id, let record):
+            if let record, let part = queue.first(where: { $0.id == id }) { rename(part.key, to: record.description) }
             // The write may have been executed, and possibly no event reports that, so fetch.
             if queue.contains(where: { $0.id == id && $0.isDoubtful }) { askAll() }
-            touch(queue.filter { $0.id == id })
+            let parts = queue.filter { $0.id == id }
+            touch(parts)
+            endLookAlikes(of: parts)
             queue.removeAll { $0.id == id }
             prune()
         }
@@ -75,12 +80,13 @@ extension Store {
             guard let part = old.first(where: { $0.index == parts[index].index }) else { continue }
             if part.write.method == .create, part.isProvisional { parts[index].key = part.key }
             (parts[index].isInFlight, parts[index].seen) = (part.isInFlight && failure == nil, part.seen)
-            parts[index].lookAlike = part.lookAlike
+            for key in part.candidates { parts[index].addCandidate(key) }
             parts[index].isDoubtful = part.isDoubtful || failure?.mayHaveExecuted == true
         }
         queue.removeAll { $0.id == write.id }
         queue.insert(contentsOf: parts, at: first)
         touch(old + parts)
+        if failure != nil { endLookAlikes(of: old) }
         noteRecords(of: parts)
         prune()
     }
@@ -92,21 +98,20 @@ extension Store {
         queue.removeAll { $0.id == id }
         touch(parts)
         for part in parts { respond(to: part, response.flatMap { part.report(in: $0, id: self.id) }) }
+        endLookAlikes(of: parts)
         prune()
     }
 
     private mutating func respond(to part: LocalWrite, _ report: Report?) {
         var write = part
-        (write.answered, write.lookAlike, write.failure) = (time, nil, nil)
+        (write.answered, write.failure) = (time, nil)
         if let report, report.key != write.key {
             rename(write.key, to: report.key)
             write.name(report, id: id)
         }
         guard let report, !write.isDoubtful else {
-            if report == nil, let key = part.lookAlike {
-                give(part, its: key)
-                return askAll(.soon)
-            }
+            // The record that looks like it is shown instead until a fetch.
+            if report == nil, lookAlikes.values.contains(where: { $0.creation == part.key }) { return askAll(.soon) }
             // Each window shows the write as it was sent, until it has a page that was sent later.
             write.isDoubtful = true
             answered.append(write)
@@ -172,23 +177,42 @@ extension Store {
         }
     }
 
-    /// Notes a new record that looks like one that a write in flight creates. It has no row of its own until the
-    /// response. If there was one without a record, the row of the write becomes that of the record.
-    mutating func noteLookAlike(_ key: String, _ record: JSONValue) {
-        guard !queue.contains(where: { $0.lookAlike == key || $0.key == key }) else { return }
+    /// Notes a record that was not known before and looks like one that a write creates. While the write is in flight,
+    /// the record has no row of its own until the response, or until ``endLookAlikes(through:)``. If there was a
+    /// response without a record, the record's row replaces that of the write.
+    /// - Parameter isStored: Whether it comes from disk, so that it may have been known before the write was sent.
+    mutating func noteLookAlike(_ key: String, _ record: JSONValue, isStored: Bool = false) {
+        guard !queue.contains(where: { $0.key == key }) else { return }
         if let index = answered.firstIndex(where: { $0.hasProvisionalKey && $0.looksLike(record, id: id) }) {
-            return give(answered.remove(at: index), its: key)
+            return touch([answered.remove(at: index)])
         }
-        guard let index = queue.firstIndex(where: { $0.looksLike(record, id: id) }) else { return }
-        queue[index].lookAlike = key
-        touch([queue[index]])
+        for index in queue.indices where queue[index].looksLike(record, id: id) {
+            queue[index].addCandidate(key)
+            let creation = queue[index].key
+            guard !isStored, queue[index].isInFlight, lookAlikes[key] == nil,
+                !lookAlikes.values.contains(where: { $0.creation == creation })
+            else { continue }
+            lookAlikeCount += 1
+            lookAlikes[key] = LookAlike(creation: creation, number: lookAlikeCount)
+            touch(key)
+        }
     }
 
-    /// Lets a record take the place of the write that has created it.
-    private mutating func give(_ write: LocalWrite, its key: String) {
-        aliases.add([key: aliases[write.key] ?? write.key])
-        touch(write.key)
-        touch(key)
+    /// The number of the look-alike that was found last; nil without one.
+    var newestLookAlike: Int? { lookAlikes.values.map(\.number).max() }
+
+    /// Shows the look-alikes that were found first, up to a number.
+    mutating func endLookAlikes(through number: Int) { endLookAlikes { $0.number <= number } }
+
+    private mutating func endLookAlikes(of parts: [LocalWrite]) {
+        if !lookAlikes.isEmpty { endLookAlikes { ended in parts.contains { $0.key == ended.creation } } }
+    }
+
+    private mutating func endLookAlikes(where isEnded: (LookAlike) -> Bool) {
+        for (key, lookAlike) in lookAlikes where isEnded(lookAlike) {
+            lookAlikes[key] = nil
+            touch(key)
+        }
     }
 
     /// The writes that a window may not include.
@@ -200,8 +224,8 @@ extension Store {
         if let versions { remember(result.rows.filter { versions[$0.key] == nil }) }
         noteRecords(of: queue)
         // An earlier process may have heard of records whose creation has not been answered.
-        guard queue.contains(where: \.isInFlight) else { return }
-        for row in result.rows { noteLookAlike(row.key, row.record) }
+        guard queue.contains(where: \.mayHaveCreated) else { return }
+        for row in result.rows { noteLookAlike(row.key, row.record, isStored: true) }
     }
 
     /// Adds an executed write of an earlier process that a result from disk may lack.
@@ -225,16 +249,8 @@ extension Store {
         }
     }
 
-    // MARK: - Provisional ids
-
-    /// Returns the provisional id of a record that a queued write probably creates.
-    func provisionalKey(of key: String) -> String? { queue.first { $0.lookAlike == key }?.key }
-
-    /// Returns the server's ids of the records that a write has probably created, by the provisional ones.
-    func lookAlikes(of id: UUID) -> [String: ServiceID] {
-        queue.reduce(into: [:]) { found, part in
-            guard part.id == id, let key = part.lookAlike else { return }
-            found[part.key] = known(key)?[self.id].flatMap { ServiceID($0) }
-        }
+    /// Returns the records that look like the one that a write may have created, as far as they are known.
+    func candidates(of id: UUID) -> [JSONValue] {
+        queue.filter { $0.id == id }.flatMap(\.candidates).compactMap { known($0) }
     }
 }

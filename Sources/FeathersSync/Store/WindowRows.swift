@@ -58,32 +58,32 @@ extension Window {
     /// - Parameters:
     ///   - writes: The writes of the service, in order.
     ///   - records: What the server last reported of the records of writes.
-    mutating func content(_ writes: some Sequence<LocalWrite>, _ records: [String: JSONValue]) -> Content {
+    ///   - lookAlikes: The records that have no row of their own yet, because creations in flight have one.
+    mutating func content(
+        _ writes: some Sequence<LocalWrite>, _ records: [String: JSONValue], hiding lookAlikes: [String: LookAlike]
+    ) -> Content {
         let (changed, before) = changes()
         var keys = changed.map(Array.init) ?? []
         var parts: [String: [LocalWrite]] = [:]
-        // Each of these has a row already, by its provisional id.
-        var twins: Set<String> = []
+        let hidden = showsWrites ? Set(lookAlikes.keys) : []
+        if changed == nil { keys += hidden }
         for write in writes where replays(write) {
-            if write.isInFlight, write.answered == nil, let twin = write.lookAlike, changed?.contains(twin) ?? true {
-                if twins.insert(twin).inserted, changed == nil, parts[twin] == nil { keys.append(twin) }
-            }
             guard changed?.contains(write.key) ?? true else { continue }
-            if changed == nil, parts[write.key] == nil, !twins.contains(write.key) { keys.append(write.key) }
+            if changed == nil, parts[write.key] == nil, !hidden.contains(write.key) { keys.append(write.key) }
             parts[write.key, default: []].append(write)
         }
         var next = shown
         if changed == nil { (next.rows, next.written, next.hiddenCount) = (known, [:], 0) }
         var moved: [ResultRow] = []
         for key in keys {
-            let (isTwin, writes) = (twins.contains(key), parts[key] ?? [])
-            let base = isTwin ? nil : table[key]
-            let other = isTwin ? nil : outside(key, records)
+            let (isLookAlike, writes) = (hidden.contains(key), parts[key] ?? [])
+            let base = isLookAlike ? nil : table[key]
+            let other = isLookAlike ? nil : outside(key, records)
             let row = writes.isEmpty ? base : row(key, base, other, writes)
             let old = next.written[key].map(\.row) ?? before[key] ?? table[key]
             if next.written[key]?.isHidden == true { next.hiddenCount -= 1 }
             next.written[key] = nil
-            if isTwin || !writes.isEmpty {
+            if isLookAlike || !writes.isEmpty {
                 next.written[key] = Shown.Written(row: row, isHidden: base != nil && row == nil)
                 if base != nil, row == nil { next.hiddenCount += 1 }
             }

@@ -154,8 +154,8 @@ final class LocalProcess {
         guard windows.count == readers.count, windows.allSatisfy({ $0.isFetching || $0.isIdle }) else {
             return "\(windows)"
         }
-        // Each reader may also wait for the moment at which it shows what is known.
-        return fetching...fetching + readers.count ~= waiting
+        // Each reader may also wait for the moments at which it shows what is known and records like those in the making.
+        return fetching...fetching + 2 * readers.count ~= waiting
             ? nil : "\(fetching) fetches, of which \(waiting) wait for an answer or a delay"
     }
 

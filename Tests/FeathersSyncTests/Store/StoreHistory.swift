@@ -182,9 +182,7 @@ final class StoreHistory {
         let method = try choose(seen.isEmpty ? [ServiceMethod.create] : [.create, .patch, .patch, .update, .remove])
         var (target, data): (ServiceID?, JSONValue?) = (nil, method == .remove ? .none : data(method))
         if method != .create {
-            let record = ServiceID(try choose(Array(seen.prefix(crowd))))
-            // As the outbox does.
-            target = record.flatMap { device.store.provisionalKey(of: $0.description) }.map { .string($0) } ?? record
+            target = ServiceID(try choose(Array(seen.prefix(crowd))))
         } else {
             let taken = device.queue.map { $0.write.key(id: "id") }
             if let id = freeID(), !seen.contains(.integer(id)), !taken.contains("\(id)") { data?["id"] = .integer(id) }

@@ -49,7 +49,8 @@ extension StoreHistory {
         guard var window = device.store.windows[id] else { return }
         let hidden = window.shown.hiddenCount
         window.touch(nil)
-        let whole = window.content(device.store.answered + device.store.queue, device.store.records)
+        let whole = window.content(
+            device.store.answered + device.store.queue, device.store.records, hiding: device.store.lookAlikes)
         let isSame =
             content.rows.count == whole.rows.count && hidden == window.shown.hiddenCount
             && zip(content.rows, whole.rows).allSatisfy {

@@ -195,7 +195,7 @@ extension Journal {
                     [.text(key.text), try JournalTables.json(data), try JournalTables.json(base), SQLiteValue(tag)]
                 case .ended(_, _, let executed?, _, _): [try JournalTables.json(executed.result)]
                 case .rewritten(_, let data): [try JournalTables.json(data)]
-                case .begun, .released, .ended: []
+                case .taken, .begun, .released, .ended: []
                 }
             return Entry(record: record, values: values)
         } catch {
@@ -211,11 +211,9 @@ extension Journal {
         case .added: try add([entry.values])
         case .grouped: try add(entry.rows)
         case .migrated(let writes): try replace(writes, with: entry.rows)
-        case .begun(let id, let identity):
-            if let identity {
-                try database.execute("UPDATE writes SET identity = ? WHERE identity IS NULL", .text(identity.name))
-            }
-            try progress(of: id, mayHaveExecuted: true)
+        case .taken(let identity):
+            try database.execute("UPDATE writes SET identity = ? WHERE identity IS NULL", .text(identity.name))
+        case .begun(let id): try progress(of: id, mayHaveExecuted: true)
         case .released(let id): try progress(of: id, mayHaveExecuted: false)
         case .failed(let id, _, let error, let mayHaveExecuted):
             guard let old = try sizes(of: id) else { return }

@@ -9,9 +9,10 @@ enum JournalRecord: Sendable {
     case grouped([OutboxWrite])
     /// Pending writes were rewritten, all of them or none.
     case migrated([OutboxWrite])
-    /// An attempt begins for a user, to whom all writes belong from now on that were queued signed out. After this
-    /// record, the write may have been executed.
-    case begun(UUID, by: Identity? = nil)
+    /// All writes that were queued while no one was signed in belong to a user from now on.
+    case taken(by: Identity)
+    /// An attempt begins. After this record, the write may have been executed.
+    case begun(UUID)
     /// No attempt was executed, or another one is wanted regardless.
     case released(UUID)
     /// A decision is needed.

@@ -295,36 +295,6 @@ struct OutboxSendingTests {
         await scene.outbox.close()
     }
 
-    @Test("A record whose creation was discarded, although it had been executed, is addressed by its own id")
-    func discardedCreation() async throws {
-        let outbox = try await Outbox(file: try OutboxFolder().file)
-        let transport = StubTransport { request in
-            switch request.method {
-            case .create: throw FeathersError(.timeout, "lost", execution: .mayHaveExecuted)
-            case .find: return []
-            default: return ["id": 7, "text": "Hi", "n": 2]
-            }
-        }
-        let app = FeathersApp(transport: transport)
-        try app.use(outbox: outbox)
-        let messages = app.service("messages")
-        let created = try await messages.outbox.create(["text": "Hi"])
-        let first = try await messages.outbox.patch(created.id.uuidString.lowercased(), with: ["n": 1])
-        try await withFeathersApp(app) { app in
-            var live = messages.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
-            while let snapshot = try await live.next() {
-                if case .failed = snapshot.first?.state { break }
-            }
-            messages.emit(.created, ["id": 7, "text": "Hi"])
-            while let snapshot = try await live.next(), snapshot.records.first?["id"] != 7 {}
-            try await outbox.decide(.discard, for: created.id)
-            _ = try await first.result()
-            _ = try await messages.outbox.patch(7, with: ["n": 2]).result()
-        }
-        #expect(transport.requests.filter { $0.method == .patch }.map(\.id) == [7, 7])
-        await outbox.close()
-    }
-
     @Test(
         "Sent again, a write has the same key",
         arguments: [FeathersError.Execution.neverSent, .mayHaveExecuted, .answered])

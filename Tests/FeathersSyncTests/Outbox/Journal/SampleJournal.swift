@@ -36,7 +36,7 @@ enum SampleJournal {
         .ended(
             .sample(1), made: ["provisional": 7],
             executed: ExecutedResult(result: ["id": 1], identity: Identity("alice"))),
-        .begun(.sample(2), by: Identity("alice")),
+        .taken(by: Identity("alice")), .begun(.sample(2)),
         .failed(.sample(2), .conflict, refusal, mayHaveExecuted: false),
         .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"], base: ["text": "He"], tag: "t"),
         .begun(.sample(3)), .released(.sample(3)), .begun(.sample(3)),

@@ -73,12 +73,33 @@ struct OutboxQueueTests {
         #expect(queue.rename("z", to: .integer(5)).isEmpty && queue.lanes.isEmpty)
     }
 
+    @Test("The writes that were queued while no one was signed in are not sent for a user who does not own them yet")
+    func unowned() {
+        let (alice, bob) = (Identity("alice"), Identity("bob"))
+        var queue = queue(["a"])
+        queue.identityChanged(to: bob)
+        #expect(queue.nextOwner == bob && taken(&queue) == [] && !queue.isAtRest)
+        queue.identityChanged(to: alice)
+        #expect(queue.nextOwner == alice && taken(&queue) == [])
+        // It reached the disk after all.
+        queue.take(for: bob)
+        #expect(queue.nextOwner == nil && taken(&queue) == [] && queue.writes(of: alice).isEmpty)
+        queue.identityChanged(to: bob)
+        #expect(taken(&queue) == [0])
+    }
+
+    /// Signs a user in, who takes what was queued signed out.
+    private func signIn(_ user: Identity, _ queue: inout OutboxQueue) {
+        queue.identityChanged(to: user)
+        if let owner = queue.nextOwner { queue.take(for: owner) }
+    }
+
     @Test("The writes that were queued while no one was signed in are the next user's, in the order they were queued")
     func signedOut() {
         let (alice, bob) = (Identity("alice"), Identity("bob"))
         var queue = queue(["a", "a", "b"])
         queue.add(.sample(3, lane: "a", identity: alice))
-        queue.identityChanged(to: alice)
+        signIn(alice, &queue)
         #expect(queue.takeSendable(at: .zero).allSatisfy { $0.write.identity == alice })
         #expect(queue.putOff(.sample(0), verdict(.timeout, .mayHaveExecuted), at: .zero, random: 0) != nil)
         queue.remove(.sample(2))
@@ -86,14 +107,14 @@ struct OutboxQueueTests {
         // Later signed-out writes are the next user's, and wait for nobody else's outcome.
         queue.identityChanged(to: nil)
         queue.add(.sample(4, lane: "a"))
-        queue.identityChanged(to: bob)
+        signIn(bob, &queue)
         #expect(queue.writes(of: bob).map(\.write.id) == [.sample(4)])
         queue.retryNow()
         #expect(taken(&queue) == [4])
         queue.remove(.sample(4))
         #expect(taken(&queue) == [] && queue.isAtRest)
 
-        queue.identityChanged(to: alice)
+        signIn(alice, &queue)
         for number in [0, 1, 3] {
             #expect(taken(&queue) == [number])
             queue.remove(.sample(number))
@@ -107,11 +128,13 @@ struct OutboxQueueTests {
     func sharedRecord() {
         let alice = Identity("alice")
         var queue = queue(["a"])
-        queue.identityChanged(to: alice)
+        signIn(alice, &queue)
         #expect(taken(&queue) == [0])
         queue.add(.sample(1, lane: "a", identity: alice))
         queue.add(.sample(2, lane: "a"))
-        #expect(taken(&queue) == [])
+        #expect(queue.nextOwner == alice)
+        queue.take(for: alice)
+        #expect(queue.nextOwner == nil && taken(&queue) == [])
         queue.remove(.sample(0))
         #expect(taken(&queue) == [1])
         queue.ask(failure(1))
@@ -129,7 +152,7 @@ struct OutboxQueueTests {
     @Test("A log-out ends the wait for a sign-in, because signed-out writes may be permitted")
     func loggedOut() {
         var queue = queue(["a"])
-        queue.identityChanged(to: Identity("alice"))
+        signIn(Identity("alice"), &queue)
         #expect(taken(&queue) == [0])
         _ = queue.putOff(.sample(0), verdict(.notAuthenticated), at: .zero, random: 0)
         #expect(taken(&queue) == [])
