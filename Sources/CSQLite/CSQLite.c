@@ -1,4 +1,5 @@
 #include "CSQLite.h"
+#include <time.h>
 
 #if defined(__APPLE__)
     #include <sqlite3.h>
@@ -25,6 +26,7 @@ bool csqlite_load(const char *name, csqlite_functions *functions) {
     CSQLITE_LOAD(db_config);
     CSQLITE_LOAD(extended_result_codes);
     CSQLITE_LOAD(busy_timeout);
+    CSQLITE_LOAD(progress_handler);
     CSQLITE_LOAD(get_autocommit);
     CSQLITE_LOAD(errmsg);
     CSQLITE_LOAD(prepare_v2);
@@ -47,7 +49,25 @@ bool csqlite_load(const char *name, csqlite_functions *functions) {
 #endif
 }
 
-int csqlite_set_checkpoint_on_close(const csqlite_functions *functions, struct sqlite3 *database, bool isOn) {
-    // SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE
-    return functions->db_config(database, 1006, isOn ? 0 : 1, (int *)0);
+int csqlite_set_option(const csqlite_functions *functions, struct sqlite3 *database, int option, bool isOn) {
+    return functions->db_config(database, option, isOn ? 1 : 0, (int *)0);
+}
+
+/// The processor time that this thread has used, in nanoseconds.
+static int64_t csqlite_used_time(void) {
+    struct timespec time;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return 0;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static int csqlite_is_over(void *context) {
+    csqlite_time *time = context;
+    int64_t now = csqlite_used_time();
+    // Asking for the time is a system call, which most statements end without.
+    if (time->start < 0) time->start = now;
+    return now - time->start > time->limit;
+}
+
+void csqlite_set_time(const csqlite_functions *functions, struct sqlite3 *database, csqlite_time *time) {
+    functions->progress_handler(database, 1000, csqlite_is_over, time);
 }

@@ -2,7 +2,7 @@ import Feathers
 import Foundation
 
 /// Queues writes and shows them in a live query until it is killed, or its parent is gone: `LocalWriter FOLDER LOG
-/// SERVER PARENT`.
+/// SERVER PARENT`. With `read` alone, reads prepared stores instead; see ``LocalReader``.
 ///
 /// The server is in the same process, is out of reach now and then, and keeps its records in the file SERVER. A line of
 /// LOG is `ready`, `queued ID NUMBER` for each accepted write, or `shown MILLISECONDS ID=NUMBER …` for each snapshot.
@@ -11,6 +11,7 @@ import Foundation
 struct LocalWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments
+        if arguments.dropFirst() == ["read"] { return await LocalReader.run() }
         guard arguments.count == 5, let parent = pid_t(arguments[4]) else { exit(64) }
         let log = LineFile(arguments[2])
         let server = try FileServer(arguments[3])

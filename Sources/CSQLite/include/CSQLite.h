@@ -13,16 +13,26 @@ struct sqlite3_stmt;
 
 #define CSQLITE_OK 0
 #define CSQLITE_BUSY 5
+#define CSQLITE_INTERRUPT 9
 #define CSQLITE_CORRUPT 11
 #define CSQLITE_FULL 13
 #define CSQLITE_NOTADB 26
 #define CSQLITE_ROW 100
 #define CSQLITE_DONE 101
+#define CSQLITE_INTEGER 1
+#define CSQLITE_FLOAT 2
+#define CSQLITE_TEXT 3
 #define CSQLITE_NULL 5
 #define CSQLITE_OPEN_READONLY 0x1
 #define CSQLITE_OPEN_READWRITE 0x2
+#define CSQLITE_OPEN_MEMORY 0x80
 #define CSQLITE_OPEN_NOMUTEX 0x8000
 #define CSQLITE_OPEN_NOFOLLOW 0x1000000
+#define CSQLITE_OPTION_TRIGGERS 1002
+#define CSQLITE_OPTION_NO_CHECKPOINT_ON_CLOSE 1006
+#define CSQLITE_OPTION_DEFENSIVE 1010
+#define CSQLITE_OPTION_VIEWS 1015
+#define CSQLITE_OPTION_TRUSTED_SCHEMA 1017
 
 /// What SQLite calls to release bound bytes. -1 makes it copy them.
 typedef void (*csqlite_destructor)(void *_Nullable);
@@ -37,6 +47,8 @@ typedef struct __attribute__((swift_attr("@Sendable"))) {
     int (*db_config)(struct sqlite3 *database, int option, ...);
     int (*extended_result_codes)(struct sqlite3 *database, int isOn);
     int (*busy_timeout)(struct sqlite3 *database, int milliseconds);
+    void (*progress_handler)(
+        struct sqlite3 *database, int steps, int (*_Nullable handler)(void *_Nullable), void *_Nullable context);
     int (*get_autocommit)(struct sqlite3 *database);
     const char *_Nonnull (*_Nonnull errmsg)(struct sqlite3 *database);
     int (*prepare_v2)(
@@ -65,8 +77,17 @@ typedef struct __attribute__((swift_attr("@Sendable"))) {
 /// - Returns: false if there is no such library, or if it lacks a function.
 bool csqlite_load(const char *name, csqlite_functions *functions);
 
-/// Sets whether closing the last connection writes the log back to the database and removes it. Swift cannot call
-/// functions with variable arguments.
-int csqlite_set_checkpoint_on_close(const csqlite_functions *functions, struct sqlite3 *database, bool isOn);
+/// Sets an option of a connection. Swift cannot call functions with variable arguments.
+int csqlite_set_option(const csqlite_functions *functions, struct sqlite3 *database, int option, bool isOn);
+
+/// The processor time that statements of a connection may take, in nanoseconds.
+typedef struct {
+    /// When they began, as this thread's time; negative to begin with the next statement that takes long.
+    int64_t start;
+    int64_t limit;
+} csqlite_time;
+
+/// Interrupts the statements of a connection that take longer. The time must live as long as the connection.
+void csqlite_set_time(const csqlite_functions *functions, struct sqlite3 *database, csqlite_time *time);
 
 #pragma clang assume_nonnull end

@@ -35,13 +35,19 @@ actor CacheDatabase {
     private var known: (version: Int64, bytes: Int)?
     /// The entries that were read since the last write, in their order.
     private var uses: [CacheKey] = []
+    private let clock: RelativeClock
+    /// Empties the database's log some seconds after it has changed.
+    private(set) var emptying: Task<Void, Never>?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(path: String, byteLimit: Int, synchronizesWrites: Bool, clock: RelativeClock) {
         (self.path, self.byteLimit, self.synchronizesWrites) = (path, byteLimit, synchronizesWrites)
+        self.clock = clock
         lock = DirectoryLock(path: path, name: Self.lockName, clock: clock)
     }
+
+    deinit { emptying?.cancel() }
 
     func entry(for key: CacheKey) async throws -> CacheEntry? {
         // A read does not create the directory.
@@ -50,15 +56,19 @@ actor CacheDatabase {
             let entries = try database.rows(
                 "SELECT value, expiry, tag FROM entries WHERE grp = ? AND key = ?", .text(key.group), .text(key.text)
             ) { row in
-                row.bytes(0).flatMap { try? JSONValue(parsing: $0[...], maximumDepth: 1024) }.map { value in
-                    let expiration = row.double(1).map { Date(timeIntervalSinceReferenceDate: $0) }
-                    return CacheEntry(value: value, expiration: expiration, entityTag: row.text(2))
+                try? row.bytes(0).map { text in
+                    CacheEntry(
+                        value: try JSONValue(parsing: text[...], maximumDepth: 1024), expiration: try row.date(1),
+                        entityTag: try row.string(2))
                 }
             }
             // An entry that cannot be read is a miss until it is replaced.
             guard let entry = entries.first ?? nil else { return nil }
             if uses.last != key { uses.append(key) }
-            if uses.count >= Self.notedUses { try database.transaction { try storeUses(in: database) } }
+            if uses.count >= Self.notedUses {
+                try database.transaction { try storeUses(in: database) }
+                logChanged()
+            }
             return entry
         }
     }
@@ -69,17 +79,16 @@ actor CacheDatabase {
         let size = value.count + key.text.utf8.count + key.group.utf8.count + (entry.entityTag?.utf8.count ?? 0) + 64
         try await change { database, total in
             try storeUses(in: database)
-            total -= Int(
-                try database.integer(
-                    "SELECT size FROM entries WHERE grp = ? AND key = ?", .text(key.group), .text(key.text)) ?? 0)
+            total -= try database.number(
+                "SELECT size FROM entries WHERE grp = ? AND key = ?", .text(key.group), .text(key.text)) ?? 0
             try database.execute("DELETE FROM entries WHERE grp = ? AND key = ?", .text(key.group), .text(key.text))
             guard size <= byteLimit else { return }
             while total > byteLimit - size {
-                let oldest = try database.rows("SELECT used, size FROM entries ORDER BY used LIMIT 1") { row in
-                    (used: row.integer(0) ?? 0, size: Int(row.integer(1) ?? 0))
+                let oldest = try database.rows("SELECT rowid, size FROM entries ORDER BY used LIMIT 1") { row in
+                    (row: row.integer(0) ?? 0, size: try row.requiredNumber(1))
                 }.first
                 guard let oldest else { break }
-                try database.execute("DELETE FROM entries WHERE used = ?", .integer(oldest.used))
+                try database.execute("DELETE FROM entries WHERE rowid = ?", .integer(oldest.row))
                 total -= oldest.size
             }
             total += size
@@ -96,13 +105,51 @@ actor CacheDatabase {
     func remove(_ condition: String, _ values: SQLiteValue...) async throws {
         guard try opened != nil || SafeDirectory.open(path) != nil else { return }
         known = nil
-        try await use { try $0.execute("DELETE FROM entries WHERE \(condition)", values) }
+        try await use { database in
+            try database.execute("DELETE FROM entries WHERE \(condition)", values)
+            logChanged()
+        }
+    }
+
+    /// Removes all entries, from the files too unless another process reads them now.
+    func removeAll() async throws {
+        try await remove("TRUE")
+        emptyLog()
+    }
+
+    // MARK: The log
+
+    /// Makes the log be emptied soon, so that it does not keep what was removed.
+    private func logChanged() {
+        guard emptying == nil else { return }
+        emptying = Task { [weak self, clock] in
+            guard (try? await clock.sleep(for: Database.checkpointDelay)) != nil else { return }
+            await self?.endDelay()
+        }
+    }
+
+    private func endDelay() {
+        emptying = nil
+        emptyLog()
+    }
+
+    private func emptyLog() {
+        guard let database = opened?.database,
+            (try? database.checkpoint(waitingAtMost: Database.checkpointWait)) != true
+        else { return }
+        // Another process reads it.
+        logChanged()
     }
 
     func byteCount() async throws -> Int { try await use { try total(in: $0) } }
 
     private func total(in database: Database) throws -> Int {
-        Int(try database.integer("SELECT coalesce(sum(size), 0) FROM entries") ?? 0)
+        // The total is bounded only if no part is negative.
+        let sums = try database.rows("SELECT CAST(total(size) AS INTEGER), min(size), max(used) FROM entries") { row in
+            for column in 1...2 { _ = try row.number(column) }
+            return try row.requiredNumber(0)
+        }
+        return sums.first ?? 0
     }
 
     /// Changes entries in one transaction. The closure also updates their total size.
@@ -110,6 +157,7 @@ actor CacheDatabase {
         try await use { database in
             let before = known
             known = nil
+            logChanged()
             try database.transaction {
                 // This connection's own transactions do not change the version.
                 let version = try database.dataVersion
@@ -157,6 +205,7 @@ actor CacheDatabase {
         // Without waiting for the disk, the log is still consistent. A power failure loses only its last transactions.
         if !synchronizesWrites { try database.execute("PRAGMA synchronous = NORMAL") }
         opened = (database, directory)
+        logChanged()
         return database
     }
 
@@ -167,7 +216,7 @@ actor CacheDatabase {
         let directory = try SafeDirectory.make(path)
         // Another process may have replaced it meanwhile.
         if let database = try? Database.open(Self.name, in: directory, Self.schema),
-            (try? database.rows("PRAGMA quick_check(1)") { $0.text(0) }) == ["ok"]
+            (try? database.rows("PRAGMA quick_check(1)") { $0.text(0) }) == ["ok"], (try? total(in: database)) != nil
         {
             return
         }
@@ -179,7 +228,7 @@ extension DatabaseFailure {
     /// Whether the file cannot be used by this version, now or later.
     fileprivate var isDamage: Bool {
         switch reason {
-        case .damaged, .notADatabase, .otherVersion, .logOnly: true
+        case .damaged, .notADatabase, .otherVersion, .changed, .logOnly: true
         case .noLibrary, .foreign, .full, .failed: false
         }
     }

@@ -42,7 +42,7 @@ public struct DiskCacheStorage: CacheStorage, SecretHiding {
     public func removeExpired(olderThan date: Date) async throws {
         try await database.remove("expiry < ?", .double(date.timeIntervalSinceReferenceDate))
     }
-    public func removeAll() async throws { try await database.remove("TRUE") }
+    public func removeAll() async throws { try await database.removeAll() }
 
     /// The total size of the entries, in bytes.
     package var byteCount: Int { get async throws { try await database.byteCount() } }

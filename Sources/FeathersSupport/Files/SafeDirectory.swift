@@ -3,8 +3,9 @@ import Foundation
 /// A directory of private files. This package reads and modifies files only through this type.
 ///
 /// The directory is opened once, and its files are opened through its descriptor, so replacing the path afterwards does
-/// not redirect them. Links are never followed. The directory and its files must belong to this user (or to the
-/// superuser), and must not be writable by other users. A file appears completely or not at all.
+/// not redirect them. Its files are never links. The directory and its files must belong to this user (or to the
+/// superuser), and must not be writable by other users, who must not be able to replace a directory above it either
+/// (see ``PathTrust``). A file appears completely or not at all.
 ///
 /// All methods may wait for the disk. Call them on a ``DiskExecutor``. Only reading a small file is faster in place.
 package final class SafeDirectory: Sendable {
@@ -41,6 +42,8 @@ package final class SafeDirectory: Sendable {
             missing.append(ancestor)
             ancestor = parent(of: ancestor)
         }
+        // Nothing is created where it would be refused.
+        if let first = missing.last { _ = try PathTrust.current.resolve(first) }
         for path in missing.reversed() {
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFailure.last(path) }
             // The new directory must survive a power failure.
@@ -55,7 +58,8 @@ package final class SafeDirectory: Sendable {
     private init(_ path: String) throws {
         // A trailing slash would follow a link.
         self.path = Self.trimmed(path)
-        descriptor = Foundation.open(self.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        let resolved = try PathTrust.current.resolve(self.path)
+        descriptor = Foundation.open(resolved, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOTDIR {
                 throw FileFailure(self.path, .refused("it is not a directory, or only a link to one"))
@@ -73,14 +77,17 @@ package final class SafeDirectory: Sendable {
         try status.requireTrustedOwner(path)
         // In a sticky directory, others can add files but not replace ours. Their files are refused because of their
         // owner.
-        guard status.st_mode & 0o022 == 0 || mode_t(status.st_mode) & S_ISVTX != 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
-            throw FileFailure(
-                path,
-                .refused(
-                    "its mode \(mode) lets other users write to it; make its mode 700, or use a new directory inside it"
-                ))
-        }
+        guard mode_t(status.st_mode) & S_ISVTX == 0 else { return }
+        try requireUnshared(status, path)
+    }
+
+    private static func requireUnshared(_ status: stat, _ path: String) throws {
+        guard status.st_mode & 0o022 != 0 else { return }
+        let mode = String(status.st_mode & 0o7777, radix: 8)
+        // In a sticky directory, one with mode 700 is safe.
+        let isSticky = mode_t(status.st_mode) & S_ISVTX != 0
+        let advice = isSticky ? "use a new directory inside it, with mode 700" : "make its mode 700 (chmod 700)"
+        throw FileFailure(path, .refused("its mode \(mode) lets other users write to it; \(advice)"))
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -121,11 +128,11 @@ package final class SafeDirectory: Sendable {
         return try OpenFile(file, path: path(name), knownOwner: atOpening.st_uid, isChangedInPlace: true)
     }
 
-    /// Returns the size of a file that a library opens by its path and changes in place, after the checks of a file
-    /// that this type opens; nil if it does not exist.
+    /// Returns a file that a library opens by its path and changes in place, after the checks of a file that this type
+    /// opens; nil if it does not exist.
     ///
     /// Does not open the file: closing it would release the locks that SQLite holds on it in this process.
-    package func checkedSize(of name: String) throws -> Int? {
+    func checkedFile(_ name: String) throws -> (identity: FileIdentity, size: Int)? {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
             if errno == ENOENT { return nil }
@@ -133,20 +140,22 @@ package final class SafeDirectory: Sendable {
         }
         if mode_t(status.st_mode) & S_IFMT == S_IFLNK { throw FileFailure(path(name), .system(ELOOP)) }
         try status.requireSafe(path(name), knownOwner: atOpening.st_uid, isChangedInPlace: true)
-        return Int(clamping: status.st_size)
+        return (FileIdentity(status), Int(clamping: status.st_size))
     }
 
     /// The path of this directory without links, for a library that opens files by their paths.
+    ///
+    /// Nobody else can change where it leads. Unlike for files that are opened through this directory, a sticky
+    /// directory is refused: others could add files that the library opens beside ours.
     package var resolvedPath: String {
         get throws {
-            guard let text = realpath(path, nil) else { throw FileFailure.last(path) }
-            defer { free(text) }
-            let resolved = String(cString: text)
+            let resolved = try PathTrust.current.resolve(path)
             var status = stat()
             guard lstat(resolved, &status) == 0 else { throw FileFailure.last(path) }
             guard atOpening.isSameDirectory(as: status) else {
-                throw FileFailure(path, .refused("it was replaced by another directory"))
+                throw FileFailure(path, .refused("it was replaced by another directory, or its mode was changed"))
             }
+            try Self.requireUnshared(status, path)
             return resolved
         }
     }
@@ -203,7 +212,7 @@ package final class SafeDirectory: Sendable {
         return path.isEmpty ? "." : String(path)
     }
 
-    private static func parent(of path: String) -> String {
+    static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : trimmed(String(path[..<slash]))
     }

@@ -10,36 +10,61 @@ package final class Database {
     /// Called after each statement, so that tests can see the files as a killed process would leave them.
     package var onStatement: (() -> Void)?
     private let connection: OpaquePointer
+    /// How long statements may take. SQLite holds the pointer.
+    private let time: UnsafeMutablePointer<csqlite_time>
+    private var isLimited = false
     private var statements: [String: OpaquePointer] = [:]
     private var isClosed = false
 
     /// Opens an existing file. Nothing is read yet.
-    init(_ name: String, in directory: SafeDirectory, flags: Int32) throws {
-        path = "\(directory.path)/\(name)"
+    convenience init(_ name: String, in directory: SafeDirectory, flags: Int32) throws {
+        try self.init(
+            "\(try directory.resolvedPath)/\(name)", path: "\(directory.path)/\(name)",
+            flags: flags | CSQLITE_OPEN_NOFOLLOW)
+    }
+
+    /// Opens an empty database in memory.
+    convenience init(inMemoryFor path: String) throws {
+        try self.init(":memory:", path: path, flags: CSQLITE_OPEN_READWRITE | CSQLITE_OPEN_MEMORY)
+    }
+
+    private init(_ name: String, path: String, flags: Int32) throws {
+        self.path = path
         sqlite = try SQLiteLibrary.functions(for: path)
         var connection: OpaquePointer?
-        let code = sqlite.open_v2(
-            "\(try directory.resolvedPath)/\(name)", &connection,
-            flags | CSQLITE_OPEN_NOMUTEX | CSQLITE_OPEN_NOFOLLOW, nil)
+        let code = sqlite.open_v2(name, &connection, flags | CSQLITE_OPEN_NOMUTEX, nil)
         guard code == CSQLITE_OK, let connection else {
             let message = connection.map { [sqlite] in String(cString: sqlite.errmsg($0)) } ?? "out of memory"
             _ = sqlite.close_v2(connection)
             throw DatabaseFailure(path, .failed(code: code, message))
         }
         self.connection = connection
+        time = .allocate(capacity: 1)
+        time.initialize(to: csqlite_time(start: -1, limit: Self.longestStatement.nanoseconds))
+        withUnsafePointer(to: sqlite) { csqlite_set_time($0, connection, time) }
         _ = sqlite.extended_result_codes(connection, 1)
-        // Locks are held only briefly: by readers, and while a reader recovers the log of a killed process.
-        _ = sqlite.busy_timeout(connection, 5_000)
-        setCheckpointOnClose(false)
+        wait(atMost: Self.longestWait)
+        set(CSQLITE_OPTION_NO_CHECKPOINT_ON_CLOSE, true)
+        // The tables of a prepared file must not run anything.
+        set(CSQLITE_OPTION_DEFENSIVE, true)
+        for option in [CSQLITE_OPTION_TRUSTED_SCHEMA, CSQLITE_OPTION_TRIGGERS, CSQLITE_OPTION_VIEWS] {
+            set(option, false)
+        }
     }
 
-    deinit { release() }
+    deinit {
+        release()
+        time.deallocate()
+    }
 
-    /// Writes the log back to the database and closes it. Releasing the last reference leaves the log for the next
-    /// opening, because that may happen where waiting for the disk is not allowed.
+    /// Writes the log back to the database, empties it, and closes the database. Waits for other processes that read,
+    /// for some seconds. Releasing the last reference leaves the log for the next opening, because that may happen where
+    /// waiting for the disk is not allowed.
     package func close() {
         guard !isClosed else { return }
-        setCheckpointOnClose(true)
+        // SQLite itself would not empty it while another process has the database open.
+        _ = try? checkpoint()
+        set(CSQLITE_OPTION_NO_CHECKPOINT_ON_CLOSE, false)
         release()
     }
 
@@ -50,8 +75,34 @@ package final class Database {
         _ = sqlite.close_v2(connection)
     }
 
-    private func setCheckpointOnClose(_ isOn: Bool) {
-        _ = withUnsafePointer(to: sqlite) { csqlite_set_checkpoint_on_close($0, connection, isOn) }
+    private func set(_ option: Int32, _ isOn: Bool) {
+        // Options that an older version does not know have no effect.
+        _ = withUnsafePointer(to: sqlite) { csqlite_set_option($0, connection, option, isOn) }
+    }
+
+    // MARK: Time
+
+    /// The processor time after which a statement ends. No statement on an intact file takes so long, and a prepared
+    /// file must not occupy the disk's thread forever. Time that the process is suspended does not count.
+    private static let longestStatement = Duration.seconds(60)
+    /// How long a statement waits for other connections. They hold locks only briefly: to read, to write, and to
+    /// recover the log of a killed process.
+    private static let longestWait = Duration.seconds(5)
+
+    /// Runs statements that together may take this much of this thread's processor time. Then the one that is running
+    /// fails: the file is damaged.
+    package func limited<Result>(to limit: Duration, _ body: () throws -> Result) throws -> Result {
+        time.pointee = csqlite_time(start: -1, limit: limit.nanoseconds)
+        isLimited = true
+        defer {
+            isLimited = false
+            time.pointee.limit = Self.longestStatement.nanoseconds
+        }
+        return try body()
+    }
+
+    private func wait(atMost limit: Duration) {
+        _ = sqlite.busy_timeout(connection, Int32(limit / .milliseconds(1)))
     }
 
     // MARK: Statements
@@ -88,6 +139,16 @@ package final class Database {
         return result
     }
 
+    /// Returns the number in the first row and column of a query; nil if there is none.
+    /// - Throws: ``DatabaseFailure`` also if this package cannot have stored it; see ``SQLiteRow/number(_:atMost:)``.
+    package func number(_ sql: String, _ values: SQLiteValue..., atMost limit: Int = SQLiteRow.largestNumber) throws
+        -> Int?
+    {
+        var result: Int?
+        try run(sql, values) { result = try $0.number(0, atMost: limit) }
+        return result
+    }
+
     /// Runs statements as a whole: either all of their changes are stored when it returns, or none.
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try run("BEGIN IMMEDIATE", body)
@@ -112,14 +173,25 @@ package final class Database {
     /// A number that changes when another connection has changed the database. Readers poll it.
     package var dataVersion: Int64 { get throws { try integer("PRAGMA data_version") ?? 0 } }
 
+    /// How long the owner of a database lets changes be in its log alone. Then it calls ``checkpoint(waitingAtMost:)``,
+    /// and again after this time, until the log is empty: what was removed is then in no file, and a damaged byte of the
+    /// log costs few transactions.
+    package static let checkpointDelay = Duration.seconds(5)
+    /// How long such a checkpoint waits for readers, so that it does not keep others waiting.
+    package static let checkpointWait = Duration.milliseconds(100)
+
     /// Writes the log back to the database and empties it, so that the files contain nothing that was removed.
-    package func checkpoint() throws {
-        guard try integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
-            throw DatabaseFailure(path, .failed(code: CSQLITE_BUSY, "another process reads it"))
-        }
+    /// - Parameter limit: How long to wait for other connections that read or write; nil for some seconds.
+    /// - Returns: Whether the log is empty now. If not, another connection reads what is in it.
+    @discardableResult
+    package func checkpoint(waitingAtMost limit: Duration? = nil) throws -> Bool {
+        if let limit { wait(atMost: limit) }
+        defer { if limit != nil { wait(atMost: Self.longestWait) } }
+        return try integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
     }
 
     private func run(_ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws -> Void) throws {
+        if !isLimited { time.pointee.start = -1 }
         let statement = try prepared(sql)
         defer {
             _ = sqlite.reset(statement)
@@ -175,8 +247,13 @@ package final class Database {
             case CSQLITE_NOTADB: .notADatabase
             case CSQLITE_FULL: .full
             case CSQLITE_CORRUPT: .damaged(message)
+            case CSQLITE_INTERRUPT: .damaged("reading it takes too long")
             default: .failed(code: code, message)
             }
         return DatabaseFailure(path, reason)
     }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 { Int64(self / .nanoseconds(1)) }
 }

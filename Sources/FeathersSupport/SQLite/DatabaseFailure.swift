@@ -12,6 +12,8 @@ package struct DatabaseFailure: Error, CustomStringConvertible {
         case foreign
         /// The database was written by another version of this package.
         case otherVersion(Int, supported: Int)
+        /// The tables are not those that this package creates. The text names one that differs.
+        case changed(String)
         /// The log with the last transactions exists, but the database doesn't.
         case logOnly
         /// The file is damaged. The text contains what SQLite found.
@@ -38,6 +40,9 @@ package struct DatabaseFailure: Error, CustomStringConvertible {
         case .foreign: "it is the database of another program"
         case .otherVersion(let version, let supported):
             "it has version \(version); only \(supported) is supported. Nothing was changed"
+        case .changed(let object):
+            "its tables are not as this package creates them (\(object) differs). Nothing was changed; move it, with the "
+                + "files whose names begin with its name, to start with an empty one"
         case .logOnly: "it is missing or empty, but its log '\(path)-wal' is not. The two belong together"
         case .damaged(let details):
             "it is damaged (\(details)). Nothing was removed; move it, with the files whose names begin with its name, "

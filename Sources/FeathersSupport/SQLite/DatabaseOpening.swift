@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 
 /// The tables of a database, and the numbers by which it is recognized.
 package struct DatabaseSchema: Sendable {
@@ -13,74 +14,117 @@ package struct DatabaseSchema: Sendable {
 }
 
 extension Database {
+    /// The processor time that opening may take. An intact file takes milliseconds.
+    package static let openingLimit = Duration.seconds(10)
+    /// How often a database is opened again because its files have changed meanwhile.
+    private static let attempts = 10
+
     /// Opens a database for writing, or creates one with mode 0600.
     ///
     /// A file that is refused is not changed. Whether a file is intact is not checked as a whole, which would take as
     /// long as reading all of it: after a killed process, SQLite recovers the log by its checksums, and damage shows
     /// when the damaged page is read.
     /// - Throws: ``DatabaseFailure`` or ``FileFailure``, which name the file.
-    package static func open(_ name: String, in directory: SafeDirectory, _ schema: DatabaseSchema) throws -> Database {
+    package static func open(
+        _ name: String, in directory: SafeDirectory, _ schema: DatabaseSchema, within limit: Duration = openingLimit
+    ) throws -> Database {
         // Loaded first, so that no file is created if the library is missing.
         _ = try SQLiteLibrary.functions(for: "\(directory.path)/\(name)")
-        // Checked before opening, because opening a FIFO would wait, and again afterward, when SQLite has created
-        // missing files.
-        let size = try checkedSize(of: name, in: directory)
-        if size == nil {
+        _ = try directory.resolvedPath
+        if try DatabaseFiles(name, in: directory).size == nil {
             // SQLite would create a file that others can read. SQLite gives its own files the mode of this one.
             _ = try directory.create(name)
             try directory.synchronize()
         }
-        let database = try Database(name, in: directory, flags: CSQLITE_OPEN_READWRITE)
-        let isNew = try !database.hasSchema(schema)
-        // Takes effect only before the first table is created. Without it, free pages would stay in the file.
-        if isNew { try database.execute("PRAGMA auto_vacuum = INCREMENTAL") }
-        try database.configure()
-        if isNew {
-            try database.transaction {
-                for statement in schema.statements { try database.execute(statement) }
-                try database.execute("PRAGMA application_id = \(schema.application)")
-                try database.execute("PRAGMA user_version = \(schema.version)")
+        let database = try attempt(name, in: directory) { files in
+            let database = try Database(name, in: directory, flags: CSQLITE_OPEN_READWRITE)
+            try database.limited(to: limit) {
+                let isNew = try !database.hasSchema(schema)
+                // Takes effect only before the first table is created. Without it, free pages would stay in the file.
+                if isNew { try database.execute("PRAGMA auto_vacuum = INCREMENTAL") }
+                try database.configure()
+                if isNew { try database.create(schema) }
+                // Left by a process that did not close the database. If another one reads it, the owner tries later.
+                if files.hasLog { _ = try? database.checkpoint(waitingAtMost: checkpointWait) }
             }
+            return database
         }
-        _ = try checkedSize(of: name, in: directory)
+        guard let database else { throw FileFailure("\(directory.path)/\(name)", .system(ENOENT)) }
         return database
     }
 
     /// Opens a database that another process may be writing.
     /// - Returns: Nil if the database does not exist, or has no tables yet.
     package static func openForReading(
-        _ name: String, in directory: SafeDirectory, _ schema: DatabaseSchema
+        _ name: String, in directory: SafeDirectory, _ schema: DatabaseSchema, within limit: Duration = openingLimit
     ) throws -> Database? {
-        guard let size = try checkedSize(of: name, in: directory), size > 0 else { return nil }
-        let database = try Database(name, in: directory, flags: CSQLITE_OPEN_READONLY)
-        return try database.hasSchema(schema) ? database : nil
+        try attempt(name, in: directory) { files in
+            guard let size = files.size, size > 0 else { return nil }
+            let database = try Database(name, in: directory, flags: CSQLITE_OPEN_READONLY)
+            return try database.limited(to: limit) { try database.hasSchema(schema) ? database : nil }
+        }
     }
 
-    /// Returns the size of the database's file, after a check of all files; nil if it does not exist.
-    private static func checkedSize(of name: String, in directory: SafeDirectory) throws -> Int? {
-        let size = try directory.checkedSize(of: name)
-        let logSize = try directory.checkedSize(of: "\(name)-wal") ?? 0
-        for suffix in ["-shm", "-journal"] { _ = try directory.checkedSize(of: name + suffix) }
-        // SQLite would remove the log, and with it the last transactions.
-        if size ?? 0 == 0, logSize > 0 { throw DatabaseFailure("\(directory.path)/\(name)", .logOnly) }
-        // SQLite would treat it as an empty file. A database has at least one page.
-        if let size, 1..<512 ~= size { throw DatabaseFailure("\(directory.path)/\(name)", .notADatabase) }
-        return size
+    /// Checks the files of a database before and after it is opened.
+    private static func attempt(
+        _ name: String, in directory: SafeDirectory, _ open: (DatabaseFiles) throws -> Database?
+    ) throws -> Database? {
+        for _ in 0..<attempts {
+            let files = try DatabaseFiles(name, in: directory)
+            guard let database = try open(files) else { return nil }
+            if try files.areOpen() { return database }
+        }
+        throw FileFailure(
+            "\(directory.path)/\(name)",
+            .refused(
+                "its files were replaced while it was being opened; make sure that no other program uses the folder"))
+    }
+
+    private func create(_ schema: DatabaseSchema) throws {
+        try transaction {
+            for statement in schema.statements { try execute(statement) }
+            try execute("PRAGMA application_id = \(schema.application)")
+            try execute("PRAGMA user_version = \(schema.version)")
+        }
     }
 
     /// - Returns: False if the database is empty.
     private func hasSchema(_ schema: DatabaseSchema) throws -> Bool {
-        // Tables and views of a prepared file must not call functions, and damaged cells must be noticed.
-        try execute("PRAGMA trusted_schema = OFF")
+        // Damaged cells must be noticed, and a file that others shorten must not end the process.
         try execute("PRAGMA cell_size_check = ON")
+        try execute("PRAGMA mmap_size = 0")
         let application = try integer("PRAGMA application_id") ?? 0
         let version = Int(try integer("PRAGMA user_version") ?? 0)
-        if application == 0, version == 0, try integer("SELECT count(*) FROM sqlite_master") == 0 { return false }
+        let objects = try schemaObjects
+        if application == 0, version == 0, objects.isEmpty { return false }
         guard application == schema.application else { throw DatabaseFailure(path, .foreign) }
         guard version == schema.version else {
             throw DatabaseFailure(path, .otherVersion(version, supported: schema.version))
         }
-        return true
+        // Word by word, because a table, an index or a trigger that is not ours could change what statements do.
+        let model = try Database(inMemoryFor: path)
+        for statement in schema.statements { try model.execute(statement) }
+        guard let other = try objects.symmetricDifference(model.schemaObjects).min(by: { $0.name.lexicographicallyPrecedes($1.name) })
+        else { return true }
+        let (type, name) = (String(decoding: other.type, as: UTF8.self), String(decoding: other.name, as: UTF8.self))
+        throw DatabaseFailure(path, .changed("the \(type.prefix(10)) '\(name.prefix(100))'"))
+    }
+
+    /// A table, an index, a view or a trigger.
+    private struct SchemaObject: Hashable {
+        // Bytes, because texts that are equivalent are equal.
+        let type, name, table, text: [UInt8]
+    }
+
+    private var schemaObjects: Set<SchemaObject> {
+        get throws {
+            let objects = try rows("SELECT type, name, tbl_name, sql FROM sqlite_master") { row in
+                SchemaObject(
+                    type: row.bytes(0) ?? [], name: row.bytes(1) ?? [], table: row.bytes(2) ?? [],
+                    text: row.bytes(3) ?? [])
+            }
+            return Set(objects)
+        }
     }
 
     private func configure() throws {
@@ -95,7 +139,9 @@ extension Database {
             try execute("PRAGMA checkpoint_fullfsync = ON")
         #endif
         // Removed data is overwritten, because it may belong to a user who has logged out.
-        try execute("PRAGMA secure_delete = ON")
+        guard try integer("PRAGMA secure_delete = ON") == 1 else {
+            throw DatabaseFailure(path, .failed(code: 1, "this copy of SQLite does not overwrite removed data"))
+        }
         // Lets the files shrink again after large amounts of data were stored and removed.
         try execute("PRAGMA journal_size_limit = 4194304")
         if try integer("PRAGMA freelist_count") ?? 0 > 1000 { try execute("PRAGMA incremental_vacuum") }

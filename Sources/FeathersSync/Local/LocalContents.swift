@@ -60,20 +60,20 @@ public struct LocalContents: Sendable {
 
 extension LocalContents {
     init(in database: Database) throws {
-        func date(_ seconds: Double?) -> Date { Date(timeIntervalSinceReferenceDate: seconds ?? 0) }
         results = try database.rows(
             "SELECT path, query, identity, count, size, date, shown FROM results ORDER BY shown DESC"
         ) { row in
             Result(
-                path: row.text(0) ?? "", query: row.text(1) ?? "", identity: row.text(2).map(Identity.init),
-                count: Int(row.integer(3) ?? 0), size: Int(row.integer(4) ?? 0), date: date(row.double(5)),
-                shown: date(row.double(6)))
+                path: try row.string(0) ?? "", query: try row.string(1) ?? "",
+                identity: try row.string(2).map(Identity.init), count: try row.requiredNumber(3),
+                size: try row.requiredNumber(4), date: try row.date(5) ?? .distantPast,
+                shown: try row.date(6) ?? .distantPast)
         }
         writes = try database.rows("SELECT id, path, method, identity, size, date FROM writes ORDER BY number") { row in
             Write(
-                id: row.text(0).flatMap(UUID.init(uuidString:)) ?? UUID(), path: row.text(1) ?? "",
-                method: ServiceMethod(rawValue: row.text(2) ?? ""), identity: row.text(3).map(Identity.init),
-                size: Int(row.integer(4) ?? 0), date: date(row.double(5)))
+                id: try row.string(0).flatMap(UUID.init(uuidString:)) ?? UUID(), path: try row.string(1) ?? "",
+                method: ServiceMethod(rawValue: try row.string(2) ?? ""), identity: try row.string(3).map(Identity.init),
+                size: try row.requiredNumber(4), date: try row.date(5) ?? .distantPast)
         }
     }
 }

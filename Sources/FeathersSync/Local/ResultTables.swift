@@ -43,6 +43,10 @@ enum ResultTables {
         [.text(key.path), .text(key.text), SQLiteValue(key.identity?.name)]
     }
 
+    /// The largest number of a result, so that positions are integers.
+    private static let largestResult = 1 << 22
+    private static let largestPosition = (largestResult + 1) * SavedResult.limit
+
     private static func position(_ number: Int, _ place: Int) -> SQLiteValue {
         SQLiteValue(number * SavedResult.limit + place)
     }
@@ -55,15 +59,13 @@ enum ResultTables {
             FROM results WHERE \(Self.key)
             """
         return try database.rows(sql, values(key)) { row in
-            func count(_ column: Int) -> Int { row.integer(column).map { Int($0) } ?? 0 }
             let unsettled = try row.bytes(8).map { try JSONValue(parsing: $0[...]) }
             return StoredHead(
-                number: count(0), version: count(1),
-                date: Date(timeIntervalSinceReferenceDate: row.double(2) ?? 0), count: count(3),
-                total: row.integer(4).map { Int($0) }, limit: row.integer(5).map { Int($0) },
-                isComplete: count(6) == 1, isSorted: count(7) == 1,
+                number: try row.requiredNumber(0, atMost: largestResult), version: try row.requiredNumber(1),
+                date: try row.date(2) ?? .distantPast, count: try row.requiredNumber(3), total: try row.number(4),
+                limit: try row.number(5), isComplete: try row.flag(6), isSorted: try row.flag(7),
                 unsettled: Set((unsettled?.array ?? []).compactMap { $0.string.flatMap(UUID.init(uuidString:)) }),
-                executed: count(9))
+                executed: try row.requiredNumber(9))
         }.first
     }
 
@@ -74,7 +76,7 @@ enum ResultTables {
         let sql = "SELECT position, record FROM rows WHERE position > ? AND position < ? ORDER BY position LIMIT ?"
         var found: (places: [Int], records: [[UInt8]]) = ([], [])
         try database.forEachRow(sql, [position(number, place), position(number + 1, 0), SQLiteValue(count)]) { row in
-            found.places.append(Int(row.integer(0) ?? 0) - number * SavedResult.limit)
+            found.places.append(try row.requiredNumber(0, atMost: largestPosition) - number * SavedResult.limit)
             found.records.append(row.bytes(1) ?? [])
         }
         return found
@@ -82,16 +84,16 @@ enum ResultTables {
 
     /// The number of the last executed write whose result is stored.
     static func lastExecuted(in database: Database) throws -> Int {
-        Int(try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'executed'") ?? 0)
+        try database.number("SELECT seq FROM sqlite_sequence WHERE name = 'executed'") ?? 0
     }
 
     // MARK: Writing
 
     /// A number that no result and no row has.
     static func nextNumber(in database: Database) throws -> Int {
-        let results = try database.integer("SELECT max(number) FROM results") ?? 0
-        let rows = (try database.integer("SELECT max(position) FROM rows") ?? 0) / Int64(SavedResult.limit)
-        return Int(max(results, rows)) + 1
+        let results = try database.number("SELECT max(number) FROM results", atMost: largestResult - 1) ?? 0
+        let rows = try database.number("SELECT max(position) FROM rows", atMost: largestPosition) ?? 0
+        return max(results, rows / SavedResult.limit) + 1
     }
 
     /// Inserts rows into a result.
@@ -113,8 +115,10 @@ enum ResultTables {
     static func setResult(
         _ key: KeptResultKey, to result: KeptResult, _ number: Int, size: Int, executed: Int, in database: Database
     ) throws {
-        let old = try head(key, in: database)
+        // A damaged one is replaced as well.
+        let old = try? head(key, in: database)
         if let old { try remove(old.number, in: database) }
+        try database.execute("DELETE FROM results WHERE \(Self.key)", values(key))
         try database.execute(
             """
             INSERT INTO results (path, query, identity, number, version, date, shown, count, size, total, row_limit,
@@ -136,9 +140,8 @@ enum ResultTables {
         var removed = 0
         for place in changes.removed {
             let position = position(number, place)
-            removed += Int(
-                try database.integer(
-                    "SELECT length(CAST(record AS BLOB)) FROM rows WHERE position = ?", position) ?? 0)
+            removed += try database.number(
+                "SELECT length(CAST(record AS BLOB)) FROM rows WHERE position = ?", position) ?? 0
             try database.execute("DELETE FROM rows WHERE position = ?", position)
         }
         let inserted = try insert(changes.inserted, into: number, in: database)
@@ -155,10 +158,15 @@ enum ResultTables {
     private static func details(_ result: KeptResult, _ executed: Int) throws -> [SQLiteValue] {
         let unsettled = JSONValue.array(result.unsettled.map { .string($0.uuidString) })
         return [
-            result.total.map { SQLiteValue($0) } ?? .null, result.limit.map { SQLiteValue($0) } ?? .null,
+            number(result.total), number(result.limit),
             SQLiteValue(result.isComplete), SQLiteValue(result.isSorted),
             result.unsettled.isEmpty ? .null : .utf8(try unsettled.serialized()), SQLiteValue(executed),
         ]
+    }
+
+    /// Servers send any number.
+    private static func number(_ number: Int?) -> SQLiteValue {
+        number.map { SQLiteValue(min(max($0, 0), SQLiteRow.largestNumber)) } ?? .null
     }
 
     private static func date(_ date: Date) -> SQLiteValue { .double(date.timeIntervalSinceReferenceDate) }
@@ -178,21 +186,24 @@ enum ResultTables {
             "DELETE FROM rows WHERE position > ? AND position < ?", position(number, 0), position(number + 1, 0))
     }
 
-    /// Removes the results of a user; those of all users if it is nil.
+    /// Removes the results of a user; those of all users if it is nil. Their rows are removed by ``sweep(_:)``.
     static func removeAll(of identity: Identity?, in database: Database) throws {
-        let numbers = try database.rows(
-            "SELECT number FROM results WHERE ?1 IS NULL OR identity = ?1", SQLiteValue(identity?.name)
-        ) { Int($0.integer(0) ?? 0) }
-        for number in numbers { try remove(number, in: database) }
+        try database.execute("DELETE FROM results WHERE ?1 IS NULL OR identity = ?1", SQLiteValue(identity?.name))
     }
 
     /// Removes rows that belong to no result.
     static func sweep(_ database: Database) throws {
+        // Positions that no result can have are those of a damaged file.
+        try database.execute(
+            "DELETE FROM results WHERE number NOT BETWEEN 1 AND ?", SQLiteValue(largestResult))
+        try database.execute(
+            "DELETE FROM rows WHERE position NOT BETWEEN ? AND ?", position(1, 0),
+            SQLiteValue(largestPosition - 1))
         var last = 0
-        while let position = try database.integer(
-            "SELECT min(position) FROM rows WHERE position > ?", position(last + 1, 0))
+        while let next = try database.number(
+            "SELECT min(position) FROM rows WHERE position > ?", position(last + 1, 0), atMost: largestPosition)
         {
-            last = Int(position) / SavedResult.limit
+            last = next / SavedResult.limit
             let isUsed = try database.integer("SELECT count(*) FROM results WHERE number = ?", SQLiteValue(last)) == 1
             if !isUsed { try remove(last, in: database) }
         }
@@ -200,13 +211,17 @@ enum ResultTables {
 
     /// Removes results that were least recently shown until the rest is small enough.
     static func makeRoom(_ maximumSize: Int, in database: Database) throws {
-        var size = Int(try database.integer("SELECT sum(size) FROM results") ?? 0)
+        // Sizes that are not numbers are those of a damaged file.
+        try database.execute(
+            "DELETE FROM results WHERE typeof(size) <> 'integer' OR size NOT BETWEEN 0 AND ?",
+            SQLiteValue(SQLiteRow.largestNumber))
+        var size = try database.number("SELECT CAST(total(size) AS INTEGER) FROM results", atMost: .max) ?? 0
         guard size > maximumSize else { return }
         let results = try database.rows("SELECT number, size FROM results ORDER BY shown") { row in
-            (number: Int(row.integer(0) ?? 0), size: Int(row.integer(1) ?? 0))
+            (number: try row.requiredNumber(0), size: try row.requiredNumber(1))
         }
         for result in results where size > maximumSize {
-            try remove(result.number, in: database)
+            try database.execute("DELETE FROM results WHERE number = ?", SQLiteValue(result.number))
             size -= result.size
         }
     }

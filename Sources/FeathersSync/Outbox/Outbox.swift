@@ -59,7 +59,8 @@ public final class Outbox: Sendable, SecretHiding {
             throw FeathersError(
                 .badRequest, "An outbox needs the URL of a file, not '\(file.path)'", execution: .neverSent)
         }
-        try await self.init(on: JournalWriter(file), OutboxOptions(configure))
+        let options = OutboxOptions(configure)
+        try await self.init(on: JournalWriter(file, logClock: options.logClock), options)
     }
 
     init(on journal: JournalWriter, _ options: OutboxOptions) async throws {

@@ -41,6 +41,8 @@ public struct OutboxOptions: Sendable {
     /// is changed.
     public var migrate: @Sendable (inout OutboxWrite) throws -> Void = { _ in }
     package var clock: any Clock<Duration> = ContinuousClock()
+    /// Measures how long the database's log has had changes.
+    package var logClock: any Clock<Duration> = ContinuousClock()
     /// Whether results of writes are stored, because results of live queries are kept beside the outbox.
     var storesResults = false
 

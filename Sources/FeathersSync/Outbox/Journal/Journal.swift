@@ -79,12 +79,31 @@ final class Journal {
         }
     }
 
+    /// Also checks the numbers that later steps rely on.
     private static func usage(in database: Database) throws -> Usage {
-        let sums = try database.rows("SELECT count(*), sum(size), sum(failure_size) FROM writes") { row in
-            (0..<3).map { Int(row.integer($0) ?? 0) }
+        // Sums are bounded only if no part is negative.
+        let sql = """
+            SELECT count(*), CAST(total(size) AS INTEGER), CAST(total(failure_size) AS INTEGER), min(size),
+            min(failure_size), max(number) FROM writes
+            """
+        var usage = Usage()
+        try database.forEachRow(sql, []) { row in
+            usage.writes = try row.requiredNumber(0)
+            (usage.dataBytes, usage.failureBytes) = (try row.requiredNumber(1), try row.requiredNumber(2))
+            for column in 3...5 { _ = try row.number(column) }
         }
-        guard let sums = sums.first else { return Usage() }
-        return Usage(writes: sums[0], dataBytes: sums[1], failureBytes: sums[2])
+        usage.executed = try executed(in: database)
+        _ = try ResultTables.lastExecuted(in: database)
+        return usage
+    }
+
+    private static func executed(in database: Database) throws -> (count: Int, bytes: Int) {
+        try database.rows(
+            "SELECT count(*), CAST(total(size) AS INTEGER), min(size), max(number) FROM executed"
+        ) { row in
+            for column in 2...3 { _ = try row.number(column) }
+            return (try row.requiredNumber(0), try row.requiredNumber(1))
+        }.first ?? (0, 0)
     }
 
     /// Returns the writes that the journal contained when it was opened, once.
@@ -125,15 +144,15 @@ final class Journal {
         }
     }
 
-    /// Removes the results of executed writes that were sent to a user, from the files too; those of all users if it is
-    /// nil.
+    /// Removes the results of executed writes that were sent to a user, from the files too unless another process reads
+    /// them now; those of all users if it is nil.
     /// - Throws: ``FeathersError`` naming the file if it cannot be written.
     func removeResults(of identity: Identity?) throws {
         do {
             usage.executed = nil
             let name = SQLiteValue(identity?.name)
             try database.execute("DELETE FROM executed WHERE ?1 IS NULL OR result_identity = ?1", name)
-            try database.checkpoint()
+            try database.checkpoint(waitingAtMost: Database.checkpointWait)
         } catch {
             throw Self.failure(path, "cannot be written", error)
         }
@@ -289,7 +308,7 @@ extension Journal {
 
     private func sizes(of id: UUID) throws -> (data: Int, failure: Int)? {
         try database.rows("SELECT size, failure_size FROM writes WHERE id = ?", .text(id.text)) { row in
-            (Int(row.integer(0) ?? 0), Int(row.integer(1) ?? 0))
+            (try row.requiredNumber(0), try row.requiredNumber(1))
         }.first
     }
 
@@ -306,7 +325,7 @@ extension Journal {
     private func keep(_ id: UUID, _ executed: ExecutedResult, _ entry: Entry, size: Int) throws {
         // A few large ones would displace all others.
         guard size <= ExecutedWrites.limit.bytes / 16 else { return }
-        let counted = try usage.executed ?? countExecuted()
+        let counted = try usage.executed ?? Self.executed(in: database)
         try database.execute(
             JournalTables.copyToExecuted, entry.values[0],
             SQLiteValue(executed.identity?.name), SQLiteValue(entry.size), .text(id.text))
@@ -318,13 +337,7 @@ extension Journal {
         try database.execute(
             "DELETE FROM executed WHERE number <= (SELECT number FROM executed ORDER BY number LIMIT 1 OFFSET ?)",
             SQLiteValue(counted.count / 2))
-        usage.executed = try countExecuted()
-    }
-
-    private func countExecuted() throws -> (count: Int, bytes: Int) {
-        try database.rows("SELECT count(*), sum(size) FROM executed") { row in
-            (Int(row.integer(0) ?? 0), Int(row.integer(1) ?? 0))
-        }.first ?? (0, 0)
+        usage.executed = try Self.executed(in: database)
     }
 
     private func createdID(for record: SQLiteValue) throws -> SQLiteValue? {

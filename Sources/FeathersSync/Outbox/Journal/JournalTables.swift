@@ -91,11 +91,11 @@ enum JournalTables {
     static func writes(in database: Database, at path: String? = nil) throws -> [StoredWrite] {
         let sql = "SELECT \(columns), number, may_have_executed, failure FROM writes"
         func read(_ row: SQLiteRow) throws -> StoredWrite {
-            let number = Int(row.integer(columnCount) ?? 0)
+            let number = try row.requiredNumber(columnCount)
             return try reading("write \(number)", in: database) {
                 let write = try OutboxWrite(row)
                 var stored = StoredWrite(write: write, number: number)
-                stored.mayHaveExecuted = row.integer(columnCount + 1) == 1
+                stored.mayHaveExecuted = try row.flag(columnCount + 1)
                 stored.failure = try row.json(columnCount + 2).map {
                     try OutboxFailure($0, of: write, mayHaveExecuted: stored.mayHaveExecuted)
                 }
@@ -114,9 +114,9 @@ enum JournalTables {
         let writes = try database.rows(sql, .text(path)) { row in
             try reading("an executed write", in: database) {
                 guard let result = try row.json(columnCount) else { throw Unreadable() }
-                let identity = row.text(columnCount + 2).map(Identity.init)
+                let identity = try row.string(columnCount + 2).map(Identity.init)
                 return ExecutedWrite(
-                    number: Int(row.integer(columnCount + 1) ?? 0), write: try OutboxWrite(row),
+                    number: try row.requiredNumber(columnCount + 1), write: try OutboxWrite(row),
                     result: ExecutedResult(result: result, identity: identity))
             }
         }
@@ -125,8 +125,9 @@ enum JournalTables {
 
     /// Reads the ids that the server has assigned last, by the provisional ones.
     static func created(in database: Database) throws -> [String: ServiceID] {
-        let rows = try database.rows("SELECT provisional, id FROM created") { row in
+        let rows = try database.rows("SELECT provisional, id, number FROM created") { row in
             try reading("the id of a created record", in: database) {
+                _ = try row.requiredNumber(2)
                 guard let text = try row.json(0)?.string, let id = try row.json(1).flatMap({ ServiceID($0) }) else {
                     throw Unreadable()
                 }
@@ -155,18 +156,18 @@ extension SQLiteRow {
 extension OutboxWrite {
     /// Reads a row that begins with the columns of a write.
     fileprivate init(_ row: SQLiteRow) throws {
-        guard let id = row.text(1).flatMap(UUID.init(uuidString:)),
-            let key = row.text(2).flatMap(UUID.init(uuidString:)), let path = row.text(3), let method = row.text(4),
-            let lane = row.text(5), let date = row.double(7)
+        guard let id = try row.string(1).flatMap(UUID.init(uuidString:)),
+            let key = try row.string(2).flatMap(UUID.init(uuidString:)), let path = try row.string(3),
+            let method = try row.string(4), let lane = try row.string(5), let date = try row.date(7)
         else { throw JournalTables.Unreadable() }
         self.init(
             id: id, key: key, path: path, method: ServiceMethod(rawValue: method),
             recordID: try row.json(JournalTables.recordColumn).flatMap { ServiceID($0) }, data: try row.json(15),
             query: Query(try row.json(12)?.object ?? [:]),
             route: (try row.json(13)?.object ?? [:]).reduce(into: [:]) { $0[$1.key] = $1.value.string },
-            date: Date(timeIntervalSinceReferenceDate: date), identity: row.text(6).map(Identity.init),
-            base: try row.json(14), entityTag: row.text(9), lane: lane, idProperty: row.text(10),
-            previous: row.text(11).flatMap(UUID.init(uuidString:)))
+            date: date, identity: try row.string(6).map(Identity.init), base: try row.json(14),
+            entityTag: try row.string(9), lane: lane, idProperty: try row.string(10),
+            previous: try row.string(11).flatMap(UUID.init(uuidString:)))
     }
 }
 

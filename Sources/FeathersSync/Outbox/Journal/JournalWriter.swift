@@ -16,27 +16,57 @@ actor JournalWriter {
     let file: URL
     private let limits: Journal.Limits
     private let executor = DiskExecutor(label: "feathers.outbox")
+    private let logClock: RelativeClock
     private(set) var journal: Journal?
     /// Records that could not be stored but are still true. They are stored with the next record.
     private var owed: [JournalRecord] = []
     private nonisolated let line = Locked<[Ticket]>([])
+    /// Empties the database's log some seconds after it has changed.
+    private(set) var emptying: Task<Void, Never>?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(_ file: URL, limits: Journal.Limits = Journal.Limits()) { (self.file, self.limits) = (file, limits) }
+    /// - Parameter logClock: Measures how long the log has had changes.
+    init(
+        _ file: URL, limits: Journal.Limits = Journal.Limits(), logClock: any Clock<Duration> = ContinuousClock()
+    ) {
+        (self.file, self.limits, self.logClock) = (file, limits, RelativeClock(logClock))
+    }
+
+    deinit { emptying?.cancel() }
 
     /// Opens the journal and returns the pending writes, in the order they were queued.
     func open() throws -> [StoredWrite] {
         let journal = try Journal(file, limits: limits)
         self.journal = journal
+        logChanged()
         return journal.takeOpened()
     }
 
     /// Stores the waiting records, and closes and unlocks the file. Later calls fail.
     func close() {
         flush()
+        emptying?.cancel()
         journal?.close()
         journal = nil
+    }
+
+    /// Makes the log be emptied soon, so that it does not keep what was removed, and few accepted writes depend on it.
+    private func logChanged() {
+        guard emptying == nil, journal != nil else { return }
+        emptying = Task { [weak self, logClock] in
+            guard (try? await logClock.sleep(for: Database.checkpointDelay)) != nil else { return }
+            await self?.emptyLog()
+        }
+    }
+
+    private func emptyLog() {
+        emptying = nil
+        guard let journal, (try? journal.database.checkpoint(waitingAtMost: Database.checkpointWait)) != true else {
+            return
+        }
+        // Another process reads it.
+        logChanged()
     }
 
     /// Removes the results of executed writes that were sent to a user; those of all users if it is nil.
@@ -49,6 +79,7 @@ actor JournalWriter {
             return .ended(id, made: made, data: data, dependents: dependents)
         }
         guard let journal else { throw closed }
+        logChanged()
         try journal.removeResults(of: identity)
     }
 
@@ -63,6 +94,7 @@ actor JournalWriter {
     func write<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
         flush()
         guard let journal else { throw closed }
+        logChanged()
         return try journal.write(body)
     }
 
@@ -99,6 +131,7 @@ actor JournalWriter {
             for ticket in tickets { ticket.end.fail(closed) }
             return
         }
+        logChanged()
         do {
             let debts = owed.compactMap { try? Journal.entry($0) }
             let refusals = try journal.append(debts + tickets.map(\.entry)).dropFirst(debts.count)
