@@ -28,14 +28,20 @@ struct PathTrustTests {
         Case(testDescription: "the user's alone", owner: 1000, mode: 0o700, objection: nil),
         Case(testDescription: "/tmp", owner: 0, group: 0, mode: 0o1777, objection: nil),
         Case(testDescription: "a sticky folder of the user", owner: 1000, mode: 0o1777, objection: nil),
-        Case(testDescription: "a folder of the group with a sticky bit", owner: 0, group: 50, mode: 0o3775, objection: nil),
+        Case(
+            testDescription: "a folder of the group with a sticky bit", owner: 0, group: 50, mode: 0o3775,
+            objection: nil),
         Case(testDescription: "open to all", owner: 0, mode: 0o777, objection: "its mode 777 lets other users"),
         Case(testDescription: "the user's, open to all", owner: 1000, mode: 0o777, objection: "chmod go-w"),
         Case(testDescription: "open to those outside the group", owner: 1000, mode: 0o702, objection: "its mode 702"),
         Case(testDescription: "open to a group", owner: 1000, group: 50, mode: 0o775, objection: "its mode 775"),
-        Case(testDescription: "open to a group that passes itself on", owner: 0, group: 50, mode: 0o2775, objection: "2775"),
+        Case(
+            testDescription: "open to a group that passes itself on", owner: 0, group: 50, mode: 0o2775,
+            objection: "2775"),
         Case(testDescription: "open to the user's own group", owner: 1000, group: 7, mode: 0o775, objection: nil),
-        Case(testDescription: "open to the user's own group and all", owner: 1000, group: 7, mode: 0o777, objection: "777"),
+        Case(
+            testDescription: "open to the user's own group and all", owner: 1000, group: 7, mode: 0o777,
+            objection: "777"),
         Case(testDescription: "a mounted volume of the container's user", owner: 1000, mode: 0o755, objection: nil),
         Case(testDescription: "another user's", owner: 1001, mode: 0o755, objection: "another user (1001)"),
         Case(testDescription: "another user's, sticky", owner: 1001, mode: 0o1777, objection: "another user (1001)"),
@@ -98,7 +104,7 @@ struct PathTrustTests {
         #expect(refusal("a/b/c") == "" && refusal("a/b/new") == "")
     }
 
-    @Test("A database is not opened in a sticky folder, but in a folder of one's own inside it")
+    @Test("A database is not opened in a sticky folder, but in a private folder inside it")
     func stickyFolder() throws {
         try prepare("a", "a", mode: 0o1777)
         #expect(refusal("a").contains("'\(folder.path("a"))' cannot be used: its mode 1777"))

@@ -142,8 +142,10 @@ struct PreparedDatabaseTests {
             "INSERT INTO any VALUES (?, ?, ?, ?, ?)", SQLiteValue(1 << 40), SQLiteValue(true),
             .double(date.timeIntervalSinceReferenceDate), .text("ü\0"), .null)
         try database.forEachRow("SELECT * FROM any", []) { row in
-            #expect(try row.number(0) == 1 << 40 && row.flag(1) && row.date(2) == date && row.string(3) == "ü\0")
-            #expect(try row.number(4) == nil && row.date(4) == nil && row.string(4) == nil)
+            let (number, flag, read, text) = (try row.number(0), try row.flag(1), try row.date(2), try row.string(3))
+            #expect(number == 1 << 40 && flag && read == date && text == "ü\0")
+            let (noNumber, noDate, noText) = (try row.number(4), try row.date(4), try row.string(4))
+            #expect(noNumber == nil && noDate == nil && noText == nil)
             #expect(throws: DatabaseFailure.self) { try row.requiredNumber(4) }
             #expect(throws: DatabaseFailure.self) { try row.string(0) }
         }

@@ -79,8 +79,9 @@ actor CacheDatabase {
         let size = value.count + key.text.utf8.count + key.group.utf8.count + (entry.entityTag?.utf8.count ?? 0) + 64
         try await change { database, total in
             try storeUses(in: database)
-            total -= try database.number(
-                "SELECT size FROM entries WHERE grp = ? AND key = ?", .text(key.group), .text(key.text)) ?? 0
+            total -=
+                try database.number(
+                    "SELECT size FROM entries WHERE grp = ? AND key = ?", .text(key.group), .text(key.text)) ?? 0
             try database.execute("DELETE FROM entries WHERE grp = ? AND key = ?", .text(key.group), .text(key.text))
             guard size <= byteLimit else { return }
             while total > byteLimit - size {

@@ -30,7 +30,7 @@ package struct PathTrust: Sendable {
         (self.users, self.isOwn) = (users.union([0]), isOwn)
     }
 
-    /// Returns why other users could replace what is below a name, and how to mend that; nil if they cannot.
+    /// Returns why other users could replace what is below a name, and how to fix that; nil if they cannot.
     package func objection(to status: Status) -> String? {
         guard users.contains(status.owner) else {
             return "it belongs to another user (\(status.owner)), who can replace what is below it; "
@@ -69,7 +69,9 @@ extension PathTrust {
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { buffer in
             guard let start = buffer.baseAddress else { return false }
             var (user, foundUser) = (passwd(), nil as UnsafeMutablePointer<passwd>?)
-            guard getpwuid_r(geteuid(), &user, start, buffer.count, &foundUser) == 0, let foundUser else { return false }
+            guard getpwuid_r(geteuid(), &user, start, buffer.count, &foundUser) == 0, let foundUser else {
+                return false
+            }
             let name = String(cString: foundUser.pointee.pw_name)
             var (group, foundGroup) = (group(), nil as UnsafeMutablePointer<group>?)
             guard getgrgid_r(id, &group, start, buffer.count, &foundGroup) == 0, let foundGroup else { return false }
@@ -90,8 +92,8 @@ extension PathTrust {
     /// Returns the path of a folder without links, after a check of every name above it. A link in its last place is
     /// not followed.
     ///
-    /// Each folder is checked before a name in it is looked at, so nobody else can change what was looked at.
-    /// - Throws: ``FileFailure`` that names the folder or link, what is wrong with it, and how to mend it.
+    /// Each folder is checked before a name in it is looked at, so no other user can change what was looked at.
+    /// - Throws: ``FileFailure`` that names the folder or link, what is wrong with it, and how to fix it.
     func resolve(_ path: String) throws -> String {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
             // The system keeps apps apart, and may hide the folders above theirs.

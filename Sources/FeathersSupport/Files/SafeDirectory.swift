@@ -145,7 +145,7 @@ package final class SafeDirectory: Sendable {
 
     /// The path of this directory without links, for a library that opens files by their paths.
     ///
-    /// Nobody else can change where it leads. Unlike for files that are opened through this directory, a sticky
+    /// No other user can change where it leads. Unlike for files that are opened through this directory, a sticky
     /// directory is refused: others could add files that the library opens beside ours.
     package var resolvedPath: String {
         get throws {

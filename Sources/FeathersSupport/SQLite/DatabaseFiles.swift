@@ -2,8 +2,8 @@ import Foundation
 
 /// The files of a database as they were checked before SQLite opened them by their paths.
 ///
-/// Nobody else can change where these paths lead (see ``SafeDirectory/resolvedPath``). What SQLite has open is compared
-/// with what was checked all the same.
+/// No other user can change where these paths lead (see ``SafeDirectory/resolvedPath``). What SQLite has open is
+/// compared with what was checked anyway.
 struct DatabaseFiles {
     /// The files that SQLite keeps open beside the database.
     private static let companions = ["-wal", "-shm"]

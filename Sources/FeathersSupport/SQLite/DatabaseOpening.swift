@@ -104,7 +104,10 @@ extension Database {
         // Word by word, because a table, an index or a trigger that is not ours could change what statements do.
         let model = try Database(inMemoryFor: path)
         for statement in schema.statements { try model.execute(statement) }
-        guard let other = try objects.symmetricDifference(model.schemaObjects).min(by: { $0.name.lexicographicallyPrecedes($1.name) })
+        guard
+            let other = try objects.symmetricDifference(model.schemaObjects).min(by: {
+                $0.name.lexicographicallyPrecedes($1.name)
+            })
         else { return true }
         let (type, name) = (String(decoding: other.type, as: UTF8.self), String(decoding: other.name, as: UTF8.self))
         throw DatabaseFailure(path, .changed("the \(type.prefix(10)) '\(name.prefix(100))'"))

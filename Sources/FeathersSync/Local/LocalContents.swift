@@ -72,7 +72,8 @@ extension LocalContents {
         writes = try database.rows("SELECT id, path, method, identity, size, date FROM writes ORDER BY number") { row in
             Write(
                 id: try row.string(0).flatMap(UUID.init(uuidString:)) ?? UUID(), path: try row.string(1) ?? "",
-                method: ServiceMethod(rawValue: try row.string(2) ?? ""), identity: try row.string(3).map(Identity.init),
+                method: ServiceMethod(rawValue: try row.string(2) ?? ""),
+                identity: try row.string(3).map(Identity.init),
                 size: try row.requiredNumber(4), date: try row.date(5) ?? .distantPast)
         }
     }

@@ -140,8 +140,9 @@ enum ResultTables {
         var removed = 0
         for place in changes.removed {
             let position = position(number, place)
-            removed += try database.number(
-                "SELECT length(CAST(record AS BLOB)) FROM rows WHERE position = ?", position) ?? 0
+            removed +=
+                try database.number(
+                    "SELECT length(CAST(record AS BLOB)) FROM rows WHERE position = ?", position) ?? 0
             try database.execute("DELETE FROM rows WHERE position = ?", position)
         }
         let inserted = try insert(changes.inserted, into: number, in: database)
@@ -194,11 +195,10 @@ enum ResultTables {
     /// Removes rows that belong to no result.
     static func sweep(_ database: Database) throws {
         // Positions that no result can have are those of a damaged file.
-        try database.execute(
-            "DELETE FROM results WHERE number NOT BETWEEN 1 AND ?", SQLiteValue(largestResult))
-        try database.execute(
-            "DELETE FROM rows WHERE position NOT BETWEEN ? AND ?", position(1, 0),
-            SQLiteValue(largestPosition - 1))
+        try database.execute("DELETE FROM results WHERE number < 1")
+        try database.execute("DELETE FROM results WHERE number > ?", SQLiteValue(largestResult))
+        try database.execute("DELETE FROM rows WHERE position < ?", position(1, 0))
+        try database.execute("DELETE FROM rows WHERE position >= ?", SQLiteValue(largestPosition))
         var last = 0
         while let next = try database.number(
             "SELECT min(position) FROM rows WHERE position > ?", position(last + 1, 0), atMost: largestPosition)

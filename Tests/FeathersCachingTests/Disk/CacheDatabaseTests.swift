@@ -128,7 +128,9 @@ struct CacheDatabaseTests {
         }
     }
 
-    @Test("What is removed is in no file: all entries at once, others some seconds later, or once the next process opens it")
+    @Test(
+        "What is removed is in no file: all entries at once, others some seconds later, or once the next process opens it"
+    )
     func removed() async throws {
         let clock = ManualClock()
         let cache = CacheDatabase(

@@ -25,7 +25,8 @@
 
         /// What a hostile file may contain, as SQL.
         private static let values = [
-            "NULL", "-1", "1", "9223372036854775807", "-9223372036854775808", "1099511627777", "4611686018427387904", "1.5",
+            "NULL", "-1", "1", "9223372036854775807", "-9223372036854775808", "1099511627777", "4611686018427387904",
+            "1.5",
             "9e999", "'x'", "''", "CAST(x'ff' AS TEXT)",
             "'\(String(repeating: "[", count: 100_000))'",
             "'\(String(repeating: "[", count: 2000))\(String(repeating: "]", count: 2000))'",
@@ -93,7 +94,7 @@
                 folders[folder.path] = mutation
             }
             #expect(folders.count > 800)
-            let results = try await read(folders.keys.sorted())
+            let results = try await LocalReading.read(folders.keys.sorted())
             var counts = (refused: 0, shown: 0, empty: 0)
             for (path, mutation) in folders {
                 let name = "\(mutation.table).\(mutation.column) = \(mutation.value.prefix(30))"
@@ -113,31 +114,6 @@
             }
             print("\(folders.count) changed stores: \(counts)")
             #expect(counts.refused > 100 && counts.shown > 100)
-        }
-
-        /// Has a program open stores, and returns what it says of each.
-        private func read(_ folders: [String]) async throws -> [String: String] {
-            try await SiblingProgram.onThread {
-                let (process, input, output) = (Process(), Pipe(), Pipe())
-                process.executableURL = SiblingProgram.url("LocalWriter")
-                process.arguments = ["read"]
-                (process.standardInput, process.standardOutput) = (input, output)
-                process.environment = ProcessInfo.processInfo.environment.merging(
-                    ["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-                try process.run()
-                DispatchQueue.global().async {
-                    try? input.fileHandleForWriting.write(contentsOf: Data((folders.joined(separator: "\n") + "\n").utf8))
-                    try? input.fileHandleForWriting.close()
-                }
-                let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                process.waitUntilExit()
-                #expect(process.terminationReason == .exit && process.terminationStatus == 0)
-                let pairs = text.split(separator: "\n").compactMap { line -> (String, String)? in
-                    guard let space = line.firstIndex(of: " ") else { return nil }
-                    return (String(line[..<space]), String(line[line.index(after: space)...]))
-                }
-                return Dictionary(pairs) { first, _ in first }
-            }
         }
 
         @Test("is refused if it has a trigger, a view or another table, and left as it is")
