@@ -9,7 +9,7 @@ public import Foundation
 /// or the new one. Any number of storages and processes may use the same directory.
 ///
 /// Links are not followed. The directory and its files must belong to the user of the process. Other users must not be
-/// able to write to the directory or to read a file.
+/// able to write to the directory, to replace one above it, or to read a file.
 public struct FileTokenStorage: TokenStorage {
     private let files: TokenFiles
 

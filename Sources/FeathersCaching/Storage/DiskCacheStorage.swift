@@ -9,7 +9,8 @@ public import Foundation
 /// stored, the least recently used ones are removed, so that the limit is never exceeded.
 ///
 /// Only the owner can read the directory and its files; they are not encrypted. A directory that belongs to another
-/// user, or that other users can write to, is rejected with an error that names it. Links are not followed.
+/// user, or that other users can write to or replace, is rejected with an error that names it. Links are not followed.
+/// What is removed is overwritten, and is in no file some seconds later.
 ///
 /// Use one directory for each server, or distinguish the servers with ``CacheOptions/partition``.
 public struct DiskCacheStorage: CacheStorage, SecretHiding {

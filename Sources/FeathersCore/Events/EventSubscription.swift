@@ -127,6 +127,9 @@ package final class EventReading<Event: BufferedEvent>: Sendable {
     /// Sets an action that runs after each delivery, for a reader that does not call ``next()``. It must not block.
     package func onDelivery(_ action: @escaping @Sendable () -> Void) { subscription.onDelivery(action) }
 
+    /// The number of buffered events and gaps.
+    package var waitingCount: Int { subscription.waitingCount }
+
     /// Returns the next buffered event or gap. Calling this before ``next()`` saves a busy reader two asynchronous
     /// calls per event.
     package func nextWaiting() -> EventDelivery<Event>? { subscription.nextWaiting() }

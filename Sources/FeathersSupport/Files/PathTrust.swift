@@ -48,17 +48,12 @@ package struct PathTrust: Sendable {
 
 extension PathTrust {
     /// Whom this process trusts: its user, the superuser, and the owner of `/`, as whom the superuser appears in
-    /// containers that do not know him. On Android, also the system's user, who owns the folders of all apps.
+    /// containers that do not know him.
     static var current: PathTrust {
         var users: Set<uid_t> = [geteuid()]
         var root = stat()
         if lstat("/", &root) == 0 { users.insert(root.st_uid) }
-        #if os(Android)
-            users.insert(1000)
-            return PathTrust(users: users) { $0 == 1000 || isPrivate($0) }
-        #else
-            return PathTrust(users: users, isOwn: isPrivate)
-        #endif
+        return PathTrust(users: users, isOwn: isPrivate)
     }
 
     /// Whether a group is this user's alone: the group of the process that has his name and no other member, as Linux
@@ -95,7 +90,7 @@ extension PathTrust {
     /// Each folder is checked before a name in it is looked at, so no other user can change what was looked at.
     /// - Throws: ``FileFailure`` that names the folder or link, what is wrong with it, and how to fix it.
     func resolve(_ path: String) throws -> String {
-        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS) || os(Android)
             // The system keeps apps apart, and may hide the folders above theirs.
             let parent = SafeDirectory.parent(of: path)
             guard let text = realpath(parent, nil) else { throw FileFailure.last(parent) }

@@ -74,10 +74,14 @@ final class LiveStore: Sendable {
         }
     }
 
-    /// Changes the state without waking the readers. Events that have arrived are applied first.
+    /// Changes the state without waking the readers. Events that have arrived are applied first, but not those that
+    /// arrive meanwhile: a flood of them would have no end, and each wakes the readers again.
     func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try state.withLock { state in
-            while let item = reading.nextWaiting() { apply(item, &state) }
+            for _ in 0..<reading.waitingCount {
+                guard let item = reading.nextWaiting() else { break }
+                apply(item, &state)
+            }
             return try body(&state)
         }
     }

@@ -29,7 +29,8 @@ struct RecordVersions: Sendable {
 }
 
 /// **Version.** If a record's version tells the order of two states, an older one is not taken, and a newer one is
-/// taken without a fetch. Equal versions are not ordered, so that Hold and Confirm decide.
+/// taken without a fetch. Equal versions are not ordered, so that Hold and Confirm decide. A page that was requested
+/// after a state was received is taken whatever their versions are: the server has the last word.
 extension Store {
     /// Returns how a state follows what is known of its record. Without declared versions, that is unknown.
     func order(of report: Report) -> RecordVersions.Order {
@@ -74,6 +75,8 @@ extension Store {
         for row in page.rows {
             switch order(of: Report(name: .patched, key: row.key, data: row.record)) {
             case .unknown, .equal: rows.append(row)
+            // What is known was received before the page was requested: its version was wrong, or has begun again.
+            case .older where page.log[row.key] == nil: rows.append(row)
             case .newer:
                 page.log[row.key] = nil
                 _ = endHold(row.key)

@@ -229,7 +229,11 @@ extension Store {
         guard let key = key(of: event.data) else { return }
         let report = Report(event, key: key)
         let order = order(of: report)
-        if order == .older { return }
+        if order == .older {
+            // A record that was created again begins with a smaller version. Otherwise, the event is late.
+            if report.name == .created, newest(key)?.name == .removed { ask(key, [event.data]) }
+            return
+        }
         if report.name == .created, let record = report.record, known(key) == nil { noteLookAlike(key, record) }
         noteForWrites(report)
         // The event may be older or newer than the response, so a fetch decides. The same applies to an event that

@@ -112,6 +112,50 @@ struct StoreVersionTests {
         #expect(scene.texts(window) == ["a", "b"] && !scene.wants(window))
     }
 
+    @Test("A page that was requested after an event with an absurd version is taken, and so are later events")
+    func absurdVersion() throws {
+        var (scene, window) = try scene()
+        scene.hear(.patched, ["id": 1, "text": "frozen", "v": 9e99])
+        scene.hear(.patched, Self.note(1, "c", 3))
+        #expect(scene.texts(window) == ["frozen"])
+        try scene.fetch(window, [Self.note(1, "c", 3)])
+        #expect(scene.texts(window) == ["c"] && !scene.wants(window))
+        scene.hear(.patched, Self.note(1, "d", 4))
+        #expect(scene.texts(window) == ["d"] && !scene.wants(window))
+        scene.hear(.patched, Self.note(1, "c", 3))
+        #expect(scene.texts(window) == ["d"] && !scene.wants(window))
+    }
+
+    @Test("A page is believed by every list of the service, unless something was reported since it was requested")
+    func believedByAll() throws {
+        var (scene, window) = try scene()
+        let other = try scene.open(.sorted(by: "id"))
+        try scene.fetch(other, [Self.note(1, "b", 2)])
+        scene.hear(.patched, ["id": 1, "text": "frozen", "v": 9e99])
+        try scene.fetch(window, [Self.note(1, "c", 3)])
+        #expect(scene.texts(window) == ["c"] && scene.texts(other) == ["c"])
+        let time = try scene.ask(window)
+        scene.hear(.patched, Self.note(1, "e", 5))
+        try scene.answer(window, time, [Self.note(1, "d", 4)])
+        #expect(scene.texts(window) == ["e"] && scene.texts(other) == ["e"] && !scene.wants(window))
+    }
+
+    @Test("A record that is created again with a smaller version is fetched, and followed from then on")
+    func createdAgain() throws {
+        var (scene, window) = try scene()
+        scene.hear(.patched, Self.note(1, "c", 7))
+        scene.hear(.removed, Self.note(1, "c", 7))
+        // Late, and therefore no reason to fetch.
+        scene.hear(.patched, Self.note(1, "b", 2))
+        #expect(scene.texts(window).isEmpty && !scene.wants(window))
+        scene.hear(.created, Self.note(1, "again", 1))
+        #expect(scene.wants(window))
+        try scene.fetch(window, [Self.note(1, "again", 1)])
+        #expect(scene.texts(window) == ["again"] && !scene.wants(window))
+        scene.hear(.patched, Self.note(1, "edited", 2))
+        #expect(scene.texts(window) == ["edited"] && !scene.wants(window))
+    }
+
     @Test("Without a version, a record follows the rules for records without")
     func missingVersion() throws {
         var (scene, window) = try scene()
