@@ -109,7 +109,9 @@
                     counts.empty += 1
                 } else {
                     counts.shown += 1
-                    if mutation.isNumber { #expect(result == "shown one,two,three", "\(name)") }
+                    // Without the result, the write that was executed shows.
+                    let isRight = ["shown one,two,three", "shown three"].contains(result)
+                    #expect(isRight || !mutation.isNumber, "\(name): \(result)")
                 }
             }
             print("\(folders.count) changed stores: \(counts)")

@@ -3,11 +3,9 @@
     import TestBackend
     import Testing
 
-    @Suite(
-        "A local store among other users", .timeLimit(.minutes(10)),
-        .enabled(if: OtherUserTests.canRun, "only the superuser can run a program as another user, with setpriv"))
-    struct OtherUserTests {
-        private static let setpriv = "/usr/bin/setpriv"
+    /// Programs that run as another user.
+    enum OtherUser {
+        static let setpriv = "/usr/bin/setpriv"
 
         /// Whether programs of other users can be run, and may read the program.
         static var canRun: Bool {
@@ -20,7 +18,12 @@
             }
             return true
         }
+    }
 
+    @Suite(
+        "A local store among other users", .timeLimit(.minutes(10)),
+        .enabled(if: OtherUser.canRun, "only the superuser can run a program as another user, with setpriv"))
+    struct OtherUserTests {
         /// A folder on the way to a store.
         struct Home: Sendable, CustomTestStringConvertible {
             let testDescription: String
@@ -58,13 +61,13 @@
             let path = folder.url.appending(path: "home").path
             try FileManager.default.createDirectory(atPath: "\(path)/app", withIntermediateDirectories: true)
             if let inner = home.inner {
-                #expect(chmod("\(path)/app", 0o700) == 0 && chown("\(path)/app", inner, inner) == 0)
+                #expect(chmod("\(path)/app", 0o755) == 0 && chown("\(path)/app", inner, inner) == 0)
             } else {
                 #expect(rmdir("\(path)/app") == 0)
             }
             #expect(chown(path, home.owner, home.group) == 0 && chmod(path, home.mode) == 0)
             let launcher = [
-                Self.setpriv, "--reuid=12345", "--regid=\(home.processGroup)", "--clear-groups",
+                OtherUser.setpriv, "--reuid=12345", "--regid=\(home.processGroup)", "--clear-groups",
             ]
             let result = try await LocalReading.read(["\(path)/app"], launcher)["\(path)/app"]
             if let refusal = home.refusal {
