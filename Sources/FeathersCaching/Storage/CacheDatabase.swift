@@ -145,9 +145,11 @@ actor CacheDatabase {
     func byteCount() async throws -> Int { try await use { try total(in: $0) } }
 
     private func total(in database: Database) throws -> Int {
-        // The total is bounded only if no part is negative.
-        let sums = try database.rows("SELECT CAST(total(size) AS INTEGER), min(size), max(used) FROM entries") { row in
-            for column in 1...2 { _ = try row.number(column) }
+        // The total is bounded only if no part is negative. Text is greater than all numbers.
+        let sums = try database.rows(
+            "SELECT CAST(total(size) AS INTEGER), min(size), max(size), max(used) FROM entries"
+        ) { row in
+            for column in 1...3 { _ = try row.number(column) }
             return try row.requiredNumber(0)
         }
         return sums.first ?? 0

@@ -81,16 +81,16 @@ final class Journal {
 
     /// Also checks the numbers that later steps rely on.
     private static func usage(in database: Database) throws -> Usage {
-        // Sums are bounded only if no part is negative.
+        // Sums are bounded only if no part is negative. Text is greater than all numbers.
         let sql = """
             SELECT count(*), CAST(total(size) AS INTEGER), CAST(total(failure_size) AS INTEGER), min(size),
-            min(failure_size), max(number) FROM writes
+            max(size), min(failure_size), max(failure_size), max(number) FROM writes
             """
         var usage = Usage()
         try database.forEachRow(sql, []) { row in
             usage.writes = try row.requiredNumber(0)
             (usage.dataBytes, usage.failureBytes) = (try row.requiredNumber(1), try row.requiredNumber(2))
-            for column in 3...5 { _ = try row.number(column) }
+            for column in 3...7 { _ = try row.number(column) }
         }
         usage.executed = try executed(in: database)
         _ = try ResultTables.lastExecuted(in: database)
@@ -99,9 +99,9 @@ final class Journal {
 
     private static func executed(in database: Database) throws -> (count: Int, bytes: Int) {
         try database.rows(
-            "SELECT count(*), CAST(total(size) AS INTEGER), min(size), max(number) FROM executed"
+            "SELECT count(*), CAST(total(size) AS INTEGER), min(size), max(size), max(number) FROM executed"
         ) { row in
-            for column in 2...3 { _ = try row.number(column) }
+            for column in 2...4 { _ = try row.number(column) }
             return (try row.requiredNumber(0), try row.requiredNumber(1))
         }.first ?? (0, 0)
     }
