@@ -76,6 +76,8 @@ final class LocalProcess {
             options.isKeyed = isKeyed
             if hasConnection { options.keyPlaces = [.query("key")] }
             options.clock = ManualClock()
+            // A log that is emptied at some time would make a history unrepeatable.
+            options.logClock = ManualClock()
             options.attemptTimeout = nil
             options.retry = OutboxRetry(initialDelay: .seconds(1), maximumDelay: .seconds(1), jitter: 0)
         }
