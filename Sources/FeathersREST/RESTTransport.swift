@@ -55,6 +55,10 @@ public struct RESTTransport: Transport {
     public func endCalls() { httpClient.cancelAll() }
 }
 
+extension RESTTransport: QueryStringTransport {
+    package var queryStringOptions: QueryStringOptions { builder.queryOptions }
+}
+
 extension RESTTransport: AddressedTransport {
     package var origin: Origin? { builder.base.origin }
 }

@@ -21,8 +21,8 @@ It stops when its standard input ends, too, so that it never outlives whoever st
 Either stops on SIGTERM. Services and behaviour: a FeathersJS 5 application, as recorded
 in Tests/Wire. Environment, as on the recorded server: COMPRESS=1, NODE_ENV,
 JWT_EXPIRES, PING_INTERVAL and PING_TIMEOUT (milliseconds), IO_PATH; our own:
-REFRESH_TOKENS=1, and REDIS_URL, with which any number of these servers are nodes of one
-application: they share `messages` and `todos`, and events reach everybody's clients. What tests set while it runs: see backend/control.py.
+REFRESH_TOKENS=1, ARRAY_LIMIT (how many elements an array in a query string may have, 1,000 as recorded, see
+backend/query_string.py), and REDIS_URL, with which any number of these servers are nodes of one application: they share `messages` and `todos`, and events reach everybody's clients. What tests set while it runs: see backend/control.py.
 """
 
 import argparse
@@ -42,7 +42,7 @@ except ModuleNotFoundError as missing:
     requirements = pathlib.Path(__file__).with_name("requirements.txt")
     sys.exit(f"This Python has no '{missing.name}'. Install it: {sys.executable} -m pip install -r {requirements}")
 
-from backend import certificate, introduction
+from backend import certificate, introduction, query_string
 from backend.application import Application
 from backend.faults import FaultProxies
 from backend.feathers6 import Feathers6
@@ -138,10 +138,13 @@ def main():
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; by default, this machine's own")
     parser.add_argument("--port", type=port, default=0, help="0, the default, takes any free port")
     parser.add_argument("--compress", action="store_true", help="same as COMPRESS=1")
+    parser.add_argument("--array-limit", type=int, help="same as ARRAY_LIMIT; 20 is the parser of Koa and older Express")
     parser.add_argument("--machine", action="store_true", help="for tests: more servers, and their ports as lines")
     arguments = parser.parse_args()
     if arguments.compress:
         os.environ["COMPRESS"] = "1"
+    if arguments.array_limit is not None:
+        query_string.limit_arrays(arguments.array_limit)
     sys.setrecursionlimit(NESTING)
     logging.getLogger("aiohttp.server").addFilter(is_worth_telling)
     try:

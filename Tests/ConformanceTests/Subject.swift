@@ -17,6 +17,13 @@ struct Subject: Sendable, CustomTestStringConvertible {
     /// Whether calls with header fields reach the server with them; a connection alone carries none.
     var carriesHeaders = true
 
+    /// How the subject sends paths.
+    enum PathForm { case none, text, url }
+    var paths = PathForm.url
+
+    /// Whether the server's parser of query strings reads arrays of more than 20 elements.
+    var readsLongArrays = true
+
     /// What the subject's protocol has no form for, each with the reason.
     var lacks: [Ability: String] = [:]
 
@@ -27,19 +34,21 @@ struct Subject: Sendable, CustomTestStringConvertible {
     let app: @Sendable () async throws -> FeathersApp
 
     /// Services registered in the app itself.
-    static let memory = Subject(testDescription: "memory", keepsTimeouts: false) {
+    static let memory = Subject(testDescription: "memory", keepsTimeouts: false, paths: .none) {
         let app = FeathersApp()
         for (path, service) in LocalBackend.services() { try await app.use(service, at: path) }
         return app
     }
 
     /// The same services behind a stub transport.
-    static let stub = Subject(testDescription: "stub", keepsTimeouts: true) {
+    static let stub = Subject(testDescription: "stub", keepsTimeouts: true, paths: .none) {
         FeathersApp(transport: StubTransport(services: LocalBackend.services()))
     }
 
     /// The same services behind a stub transport that keeps a connection.
-    static let realTimeStub = Subject(testDescription: "real-time stub", keepsTimeouts: true, carriesHeaders: false) {
+    static let realTimeStub = Subject(
+        testDescription: "real-time stub", keepsTimeouts: true, carriesHeaders: false, paths: .none
+    ) {
         let app = FeathersApp(transport: StubRealTimeTransport(services: LocalBackend.services()))
         try await app.connect()
         return app
@@ -50,6 +59,22 @@ struct Subject: Sendable, CustomTestStringConvertible {
         FeathersApp(transport: .rest(try await TestBackend.url()))
     }
 
+    /// A server whose parser of query strings reads arrays of up to 20 elements, over REST.
+    static let restOfCommonParser = Subject(
+        testDescription: "REST, common parser", keepsTimeouts: true, readsLongArrays: false
+    ) {
+        FeathersApp(transport: .rest(try await commonParser.url()))
+    }
+
+    /// The same server over both: calls over REST, and over the connection what REST cannot carry.
+    static let mixedOfCommonParser = Subject(
+        testDescription: "REST with Socket.IO, common parser", keepsTimeouts: true, readsLongArrays: false
+    ) {
+        try await mixed(await commonParser.url()) { $0.standard = .rest }
+    }
+
+    static let commonParser = TestBackend(variables: ["ARRAY_LIMIT": "20"])
+
     /// The test backend over REST, on URLSession.
     static let restOverURLSession = Subject(testDescription: "REST over URLSession", keepsTimeouts: true) {
         FeathersApp(transport: .rest(try await TestBackend.url(), httpClient: URLSessionHTTPClient()))
@@ -58,7 +83,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
     /// The test backend over Socket.IO, a WebSocket from the start.
     static let webSocket = Subject(
         testDescription: "Socket.IO over WebSocket", keepsTimeouts: true, refusesUnknownMethods: false,
-        carriesHeaders: false
+        carriesHeaders: false, paths: .text
     ) {
         try await socketIO { $0.transports = [.webSocket] }
     }
@@ -66,16 +91,16 @@ struct Subject: Sendable, CustomTestStringConvertible {
     /// The test backend over Socket.IO, long-polling only.
     static let polling = Subject(
         testDescription: "Socket.IO over polling", keepsTimeouts: true, refusesUnknownMethods: false,
-        carriesHeaders: false
+        carriesHeaders: false, paths: .text
     ) {
         try await socketIO { $0.transports = [.polling] }
     }
 
     /// The test backend over both: calls over the connection, those of some services over REST.
     static let mixed = Subject(
-        testDescription: "Socket.IO with REST", keepsTimeouts: true, refusesUnknownMethods: false
+        testDescription: "Socket.IO with REST", keepsTimeouts: true, refusesUnknownMethods: false, paths: .text
     ) {
-        try await mixed { routes in
+        try await mixed(await TestBackend.url()) { routes in
             routes["todos"] = .rest
             routes["messages", .create] = .rest
         }
@@ -83,7 +108,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
 
     /// The test backend over both: calls over REST, events over the connection.
     static let mixedForEvents = Subject(testDescription: "REST with Socket.IO's events", keepsTimeouts: true) {
-        try await mixed { $0.standard = .rest }
+        try await mixed(await TestBackend.url()) { $0.standard = .rest }
     }
 
     /// The test backend as FeathersJS 6: calls over HTTP, events over server-sent events.
@@ -111,8 +136,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
         return app
     }
 
-    private static func mixed(_ configure: (inout TransportRoutes) -> Void) async throws -> FeathersApp {
-        let url = try await TestBackend.url()
+    private static func mixed(_ url: URL, _ configure: (inout TransportRoutes) -> Void) async throws -> FeathersApp {
         let app = FeathersApp(
             transport: .mixed(realTime: socket(url) { $0.transports = [.webSocket] }, rest: .rest(url), configure))
         try await app.connect()
@@ -143,5 +167,6 @@ struct Subject: Sendable, CustomTestStringConvertible {
         [memory, stub, realTimeStub]
         + (TestBackend.isSkipped
             ? []
-            : [rest, limited, restOverURLSession, webSocket, polling, mixed, mixedForEvents, jsonAPI] + ofOwnBackend)
+            : [rest, restOfCommonParser, mixedOfCommonParser, limited, restOverURLSession, webSocket, polling, mixed]
+                + [mixedForEvents, jsonAPI] + ofOwnBackend)
 }

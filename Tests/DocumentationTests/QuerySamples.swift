@@ -51,8 +51,8 @@ func typedQueryStrings(_ url: URL) -> RESTTransport {
     return transport
 }
 
-func queryStrings() throws -> String {
-    let options = QueryStringOptions(arrayFormat: .brackets, arrayLimit: nil)
-    let text = try Query.where("id", .isIn([1, 2, 3])).queryString(options)
-    return text
+func longLists(_ url: URL) -> RESTTransport {
+    let longLists = RESTTransport.rest(
+        url, queryOptions: QueryStringOptions(arrayLimit: 1000))
+    return longLists
 }

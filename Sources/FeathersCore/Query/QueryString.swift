@@ -19,32 +19,35 @@ extension Query where Model == JSONValue {
 /// The format of query strings, and the limits of the server's parser.
 ///
 /// FeathersJS servers parse query strings with `qs`, which silently changes anything that exceeds its limits. The
-/// limits are therefore checked before anything is sent. The defaults are those of current Express versions. Set nil to
-/// remove a limit.
+/// limits are therefore checked before anything is sent. The defaults are those of `qs` itself, which every FeathersJS
+/// server reads. Set nil to remove a limit.
 public struct QueryStringOptions: Sendable, Hashable {
     /// The format of arrays of plain values.
     public enum ArrayFormat: Sendable, Hashable {
         /// `n[$in][0]=1&n[$in][1]=2`: the format of Feathers' own client.
         case indices
-        /// `n[$in][]=1&n[$in][]=2`: a format that older servers accept at any length. Arrays of objects keep their
-        /// indices, because servers merge `$or[][a]` and `$or[][b]` into one object.
+        /// `n[$in][]=1&n[$in][]=2`. Arrays of objects keep their indices, because servers merge `$or[][a]` and
+        /// `$or[][b]` into one object.
+        ///
+        /// `qs` 6.14.1 and later counts these elements too, so `arrayLimit` applies to both formats.
         case brackets
     }
 
     let arrayFormat: ArrayFormat
-    let arrayLimit: Int?
+    /// The maximum number of elements in an array; nil for no limit.
+    package let arrayLimit: Int?
     let depthLimit: Int?
     let pairLimit: Int?
     /// Whether the server converts strings in a query string back to numbers, booleans and null.
     package let serverParsesTypes: Bool
 
-    /// Creates options. The defaults are the limits of `qs` in FeathersJS.
+    /// Creates options. The defaults are the limits of `qs`.
     ///
     /// - Parameters:
     ///   - arrayFormat: The format of arrays of plain values.
-    ///   - arrayLimit: The maximum number of elements in an array with indices. Servers with an older Express or `qs`
-    ///     turn arrays of more than 20 elements into objects, so that `$in` matches nothing. For such servers, set 20,
-    ///     which rejects longer arrays, or use ``ArrayFormat/brackets``.
+    ///   - arrayLimit: The maximum number of elements in an array, such as that of `$in`, `$nin`, `$or`, `$and` or
+    ///     `$select`. `qs` turns a longer array into an object, so that `$in` matches nothing and `$nin` everything.
+    ///     Set it to the server's own `arrayLimit` if that reads more, as current versions of Express do (1000).
     ///   - depthLimit: The maximum number of levels below a property's first. Array indices count:
     ///     `$or[0][address][city]` has three.
     ///   - pairLimit: The maximum number of `key=value` pairs. `qs` ignores additional pairs.
@@ -52,7 +55,7 @@ public struct QueryStringOptions: Sendable, Hashable {
     ///     for example with query schemas. If not, `RESTTransport` reports the first query of each service that
     ///     compares with such a value.
     public init(
-        arrayFormat: ArrayFormat = .indices, arrayLimit: Int? = 1000, depthLimit: Int? = 5, pairLimit: Int? = 1000,
+        arrayFormat: ArrayFormat = .indices, arrayLimit: Int? = 20, depthLimit: Int? = 5, pairLimit: Int? = 1000,
         serverParsesTypes: Bool = false
     ) {
         self.arrayFormat = arrayFormat
@@ -62,3 +65,7 @@ public struct QueryStringOptions: Sendable, Hashable {
         self.serverParsesTypes = serverParsesTypes
     }
 }
+
+/// The cause of the error for a query that a query string cannot carry, or that exceeds the limits of the server's
+/// parser. A connection can carry it.
+package struct QueryStringRefusal: Error {}

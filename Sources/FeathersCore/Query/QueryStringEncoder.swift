@@ -64,11 +64,13 @@ struct QueryStringEncoder {
             throw refusal("is an empty array: a query string cannot express it and would omit the condition.")
         }
         let hasBrackets = options.arrayFormat == .brackets && array.allSatisfy(\.isPlain)
-        if !hasBrackets, let limit = options.arrayLimit, array.count > limit {
+        if let limit = options.arrayLimit, array.count > limit {
             throw refusal(
                 """
-                has \(array.count) elements, and servers read only \(limit) as an array. Write arrays with brackets, \
-                send the query over a socket, or raise `arrayLimit` to the server's limit.
+                has \(array.count) elements, and servers read at most \(limit) as an array: a longer one becomes an \
+                object, which matches other records. Send the query over a socket, or let the server read more \
+                (Express: `\(Self.expressSetting)`; Koa: `\(Self.koaSetting)`) and set \
+                `QueryStringOptions(arrayLimit: 1000)`.
                 """)
         }
         for (index, value) in array.enumerated() {
@@ -112,6 +114,12 @@ struct QueryStringEncoder {
         PercentEncoding.append(value, keeping: .unreserved, to: &bytes)
     }
 
+    private static let expressSetting = "app.set('query parser', text => qs.parse(text, { arrayLimit: 1000 }))"
+    private static let koaSetting = """
+        Object.defineProperty(app.request, 'query', \
+        { get() { return qs.parse(this.querystring, { arrayLimit: 1000 }) } })
+        """
+
     private static func advice(_ option: String) -> String {
         "Send the query over a socket, or raise `\(option)` to the server's limit."
     }
@@ -125,7 +133,8 @@ struct QueryStringEncoder {
             case .index(let index): name += "[\(index)]"
             }
         }
-        return FeathersError(.badRequest, "Query not sent: '\(name)' \(reason)", execution: .neverSent)
+        return FeathersError(
+            .badRequest, "Query not sent: '\(name)' \(reason)", execution: .neverSent, cause: QueryStringRefusal())
     }
 }
 

@@ -49,6 +49,19 @@ extension Transport {
     }
 }
 
+/// A transport that writes queries as query strings.
+package protocol QueryStringTransport: Transport {
+    var queryStringOptions: QueryStringOptions { get }
+}
+
+extension Transport {
+    /// The number of elements that an array of a query may have whichever of its components the transport sends it
+    /// over; nil for no limit.
+    package var arrayLimit: Int? {
+        innermost.compactMap { ($0 as? any QueryStringTransport)?.queryStringOptions.arrayLimit }.min()
+    }
+}
+
 /// A transport that queues calls, for example while it has no connection.
 package protocol CallQueueing: Transport {
     /// Fails queued calls that have not been sent, with ``FeathersError/senderChanged(_:)``.

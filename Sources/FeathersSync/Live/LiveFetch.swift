@@ -123,19 +123,18 @@ extension LiveSource {
     ) async throws -> (Page<JSONValue>, HookEffects) {
         var (wanted, all) = (RequestedIDs(), Page<JSONValue>(data: []))
         for value in keys.values.values { if let id = ServiceID(value) { wanted.append(id) } }
-        var (effects, empty) = (HookEffects(), HookEffects())
-        for chunk in wanted.chunks {
+        let chunks = wanted.chunks(of: await service.idsPerRequest)
+        var found = try await chunks.concurrentMap(atMost: RequestedIDs.concurrency) { chunk in
             var query = query.where(keys.property, .isIn(chunk.map(\.json)))
             query.json["$sort"] = nil
-            var found = try await pages(query)
-            if keys.property == id, found.allSatisfy({ $0.page.isEmpty && $0.isText }) {
-                found += try await records(chunk, query)
-            }
-            for (page, found, _) in found {
-                all.data += page.data
-                effects.changeQueries = effects.changeQueries || found.changeQueries
-                if page.isEmpty { empty = found } else { effects = effects.union(found) }
-            }
+            return try await pages(query)
+        }
+        if keys.property == id { found.append(try await records(unread(chunks, in: found), query)) }
+        var (effects, empty) = (HookEffects(), HookEffects())
+        for (page, found, _) in found.joined() {
+            all.data += page.data
+            effects.changeQueries = effects.changeQueries || found.changeQueries
+            if page.isEmpty { empty = found } else { effects = effects.union(found) }
         }
         if all.isEmpty {
             // An empty result says nothing about records that are known already.
@@ -168,13 +167,29 @@ extension LiveSource {
         return pages
     }
 
-    /// Reads the records of ids that are numbers, after a server has not found them by their text.
+    /// Returns the ids to read with `get`, because the server has not found them by their text.
+    private func unread(_ chunks: [[ServiceID]], in found: [[Found]]) -> [ServiceID] {
+        zip(chunks, found).flatMap { ids, pages in
+            guard pages.contains(where: \.isText) else { return [ServiceID]() }
+            let known = Set(pages.flatMap(\.page.data).compactMap { RelatedKeys.text($0[id]) })
+            return ids.unread { known.contains($0.description) }
+        }
+    }
+
+    /// Reads the records of ids with `get`.
     private func records(_ ids: [ServiceID], _ query: Query<JSONValue>) async throws -> [Found] {
         var query = query
-        for name in [id, "$limit"] { query.json[name] = nil }
+        for name in ["$limit", "$sort"] { query.json[name] = nil }
         return try await service.responses(to: ids, query, fetchParams).map { request, response in
             (Page(data: [response.result]), effects(of: response, to: request, isEmpty: false), true)
         }
+    }
+
+    /// Reads one record; nil if it does not exist.
+    func record(_ recordID: ServiceID) async throws -> JSONValue? {
+        let found = try await found(Query().setting(id, recordID.json).limit(1))
+        if let record = found.page.first { return record }
+        return try await records(unread([[recordID]], in: [[found]]), Query()).first?.page.first
     }
 
     /// Sends a request.

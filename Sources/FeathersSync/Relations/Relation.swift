@@ -123,7 +123,8 @@ extension LiveQuery {
     /// events, writes of this app or fetches change them. The related records are stored with the result in the app's
     /// ``LocalStore``.
     ///
-    /// Missing records are fetched with `$in`, up to 50 keys in a request. A record that another live query of its
+    /// Missing records are fetched with `$in`, up to 50 keys in a request, over REST no more than the transport's
+    /// `arrayLimit`, and six requests at a time. A record that another live query of its
     /// service shows is not fetched again. If the server answers with ``FeathersError/Code/forbidden``, the records of
     /// the relation are nil; any other failure of their first fetch ends the query as one of its own does.
     public func including<each Value: Sendable>(_ relations: repeat Relation<Element, each Value>) -> LiveQuery {

@@ -15,6 +15,9 @@ public import FeathersSupport
 /// made over REST. While there is no connection, ``TransportRoutes/fallback`` decides how calls are sent: by default,
 /// reads fall back to REST. A call is sent twice only if it is a read or was never sent. If REST fails too, the call
 /// fails with its error.
+///
+/// A query that a query string cannot carry, for example because an array has more elements than the server reads, goes
+/// over the connection if that is open and the call has neither a token of its own nor header fields.
 public struct MixedTransport: RealTimeTransport, CompositeTransport {
     private let realTime: any RealTimeTransport
     private let rest: any Transport
@@ -39,7 +42,6 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     /// it, or if the request has a token of its own or header fields.
     /// - Throws: The error of the transport that was used last.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
-        // A connection carries neither header fields nor another user's token.
         guard routes.route(of: request) == .realTime, !request.params.travelsByHTTP, request.uncarriedField == nil
         else {
             return try await sendBeside(request)
@@ -96,9 +98,21 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
 
     private func sendBeside(_ request: ServiceRequest) async throws -> ServiceResponse {
         if request.isSafeToRepeat, !isConnected { reads.add() }
-        var response = try await rest.send(request)
-        if request.params.concernsConnection { response[WentBesideConnection.self] = true }
-        return response
+        do {
+            var response = try await rest.send(request)
+            if request.params.concernsConnection { response[WentBesideConnection.self] = true }
+            return response
+        } catch let error as FeathersError where error.cause is QueryStringRefusal && connectionCarries(request) {
+            var request = request
+            request.params.isVolatile = true
+            return try await realTime.send(request)
+        }
+    }
+
+    /// Whether a request can be sent over the connection now. It carries neither header fields nor another user's
+    /// token.
+    private func connectionCarries(_ request: ServiceRequest) -> Bool {
+        isConnected && !request.params.travelsByHTTP && request.uncarriedField == nil
     }
 
     public func deliver(to sink: EventSink) {

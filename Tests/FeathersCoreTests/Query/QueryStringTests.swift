@@ -68,15 +68,30 @@ struct QueryStringTests {
         Refusal(query: ["$or": [["a": 1], [:]]], words: ["'$or[1]'", "empty object"]),
         Refusal(query: ["a": ["$sort": [:]]], words: ["'a.$sort'", "empty object"]),
         Refusal(
-            query: .where("n", .isIn(0...1000)),
-            words: ["'n.$in'", "1001", "1000", "brackets", "socket", "arrayLimit"]),
-        Refusal(query: .where("n", .isIn(0..<21)), options: .init(arrayLimit: 20), words: ["'n.$in'", "21", "20"]),
+            query: .where("n", .isIn(0..<21)),
+            words: [
+                "'n.$in'", "21 elements", "at most 20", "socket", "QueryStringOptions(arrayLimit: 1000)",
+                "app.set('query parser', text => qs.parse(text, { arrayLimit: 1000 }))",
+                "{ get() { return qs.parse(this.querystring, { arrayLimit: 1000 }) } }",
+            ]),
+        Refusal(query: .where("n", .isNotIn(0..<21)), words: ["'n.$nin'", "21", "20"]),
+        Refusal(query: .any(of: (0..<21).map { .where("n", $0) }), words: ["'$or'", "21"]),
+        Refusal(query: ["$and": .array(Array(repeating: ["n": 1], count: 21))], words: ["'$and'", "21"]),
+        Refusal(query: Query().selecting((0..<21).map { "n\($0)" }), words: ["'$select'", "21"]),
+        Refusal(query: ["tags": .array(Array(repeating: "a", count: 21))], words: ["'tags'", "21"]),
+        Refusal(
+            query: .any(of: [["a": 1], .where("n", .isIn(0..<21))]), words: ["'$or[1].n.$in'", "21"]),
+        Refusal(
+            query: .where("n", .isIn(0..<21)), options: .init(arrayFormat: .brackets),
+            words: ["'n.$in'", "21", "arrayLimit"]),
+        Refusal(
+            query: .where("n", .isIn(0...1000)), options: .init(arrayLimit: 1000), words: ["'n.$in'", "1001", "1000"]),
         Refusal(
             query: ["a": ["b": ["c": ["d": ["e": ["f": ["g": 1]]]]]]], words: ["'a.b.c.d.e.f.g'", "5", "depthLimit"]),
         Refusal(query: ["a": ["b": 1]], options: .init(depthLimit: 0), words: ["'a.b'", "depthLimit"]),
         Refusal(
             query: ["n": ["$in": .array((0..<999).map { .integer($0) })], "x": 1, "y": 2],
-            words: ["'y'", "1000", "pairLimit"]),
+            options: .init(arrayLimit: nil), words: ["'y'", "1000", "pairLimit"]),
     ]
 
     @Test("What a query string would lose is refused before it is sent", arguments: refusals)
@@ -97,9 +112,10 @@ struct QueryStringTests {
 
     @Test("Limits are reached, not exceeded")
     func limitsReached() throws {
-        _ = try Query.where("n", .isIn(0..<1000)).queryString()
-        _ = try Query.where("n", .isIn(0..<20)).queryString(QueryStringOptions(arrayLimit: 20))
-        let brackets = QueryStringOptions(arrayFormat: .brackets, arrayLimit: 20)
+        _ = try Query.where("n", .isIn(0..<20)).queryString()
+        _ = try Query.where("n", .isIn(0..<20)).queryString(QueryStringOptions(arrayFormat: .brackets))
+        _ = try Query.where("n", .isIn(0..<1000)).queryString(QueryStringOptions(arrayLimit: 1000))
+        let brackets = QueryStringOptions(arrayFormat: .brackets, arrayLimit: nil)
         #expect(try Query.where("n", .isIn(0..<500)).queryString(brackets).hasSuffix("=499"))
     }
 }

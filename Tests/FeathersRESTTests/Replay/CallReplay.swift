@@ -51,9 +51,9 @@ struct CallReplay {
         return result
     }
 
-    /// The default limits of the version's servers.
+    /// The limits of the recorded server: version 5 read arrays of up to 1,000 elements, see `Tests/Wire/README.md`.
     private var limits: QueryStringOptions {
-        recordedCase.isVersion6 ? Feathers6Transport.Options().queryOptions : QueryStringOptions()
+        recordedCase.isVersion6 ? Feathers6Transport.Options().queryOptions : QueryStringOptions(arrayLimit: 1000)
     }
 
     private mutating func send(

@@ -53,6 +53,39 @@ struct TextQueryTests {
         #expect(Set(calls.dropFirst()) == ["get users/2", "get users/7", "get users/1"])
     }
 
+    @Test("are found beside texts, and where a text is a number's")
+    func mixedIDs() async throws {
+        let transport = TextTransport(services: [
+            "mixed": MemoryService(records: [["id": 0, "name": "zero"], ["id": "text", "name": "text"]]),
+            "texts": MemoryService(records: [["id": "7", "name": "seven"]]),
+        ])
+        let app = FeathersApp(transport: transport)
+        let mixed = app.service("mixed")
+        #expect(try await mixed.find(ids: [ServiceID(0), "text"]).map { $0["name"] } == ["zero", "text"])
+        #expect(try await mixed.find(ids: ["0"]).map { $0["name"] } == ["zero"])
+        #expect(try await mixed.find(ids: ["text", "other"]).map { $0["name"] } == ["text"])
+        #expect(try await app.service("texts").find(ids: [7, 8]).map { $0["name"] } == ["seven"])
+        // Only numbers, and only if none of them is found.
+        let calls = transport.calls.withLock { $0 }
+        #expect(
+            calls == ["find mixed", "get mixed/0", "find mixed", "get mixed/0", "find mixed", "find texts"])
+    }
+
+    @Test("are the id at which a list begins")
+    func anchor() async throws {
+        let users = FeathersApp(transport: transport).service("users")
+        let live = users.live(.sorted(by: "name")).window(around: 1, of: 4)
+        var snapshots = live.snapshots.makeAsyncIterator()
+        let snapshot = try #require(try await snapshots.next())
+        #expect(snapshot.contains { $0["name"] == "Bob" })
+        await #expect {
+            var missing = users.live(.sorted(by: "name")).window(around: 9, of: 4).snapshots.makeAsyncIterator()
+            _ = try await missing.next()
+        } throws: {
+            FeathersError.Code.notFound ~= $0
+        }
+    }
+
     @Test("are the keys of related records that are shown")
     func relations() async throws {
         let app = FeathersApp(transport: transport)
