@@ -41,17 +41,38 @@ package struct RESTBaseURL: Sendable {
 /// `users/%2E%2E` into another resource.
 package enum RESTPath {
     /// Appends a service's path, with its `:placeholders` filled from `route`.
-    package static func append(_ path: String, route: [String: String], to text: inout String) throws(FeathersError) {
+    ///
+    /// Only characters that a path cannot contain are percent-encoded, once, as in FeathersJS' client: its servers see
+    /// the path without decoding it.
+    package static func append(service path: String, route: [String: String], to text: inout String)
+        throws(FeathersError)
+    {
+        try append(path, to: &text) { (name) throws(FeathersError) in
+            try RouteValue.segment(of: name, in: route, path: path).encodedForPath
+        }
+    }
+
+    /// Appends an endpoint's path, with its `:placeholders` filled from `route`. Values are encoded as ids are, with
+    /// their slashes.
+    package static func append(endpoint path: String, route: [String: String], to text: inout String)
+        throws(FeathersError)
+    {
+        try append(path, to: &text) { (name) throws(FeathersError) in
+            let value = try RouteValue.value(of: name, in: route, path: path)
+            try refuseIfItMovesThePath(value, "The value of ':\(name)' in params.route")
+            return percentEncoded(component: value)
+        }
+    }
+
+    private static func append(
+        _ path: String, to text: inout String, _ encodedValue: (_ name: String) throws(FeathersError) -> String
+    ) throws(FeathersError) {
         var wasEmpty = true
         // Splits by bytes, as servers do. To Swift, a slash and a following combining mark are a single character.
         for bytes in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true) {
             wasEmpty = false
-            if bytes.first == UInt8(ascii: ":"), bytes.count > 1 {
-                let name = String(Substring(bytes.dropFirst()))
-                guard let value = route[name] else {
-                    throw .refused("The path '\(path)' requires a value for ':\(name)' in params.route")
-                }
-                try append(segment: value, as: "The value of ':\(name)' in params.route", to: &text)
+            if let name = RouteValue.placeholder(Substring(bytes)) {
+                text += "/" + (try encodedValue(name))
             } else {
                 let segment = String(Substring(bytes))
                 try refuseIfItMovesThePath(segment.withPlainDots, "A segment of the path '\(path)'")
@@ -64,15 +85,10 @@ package enum RESTPath {
 
     package static func append(_ id: ServiceID, to text: inout String) throws(FeathersError) {
         if case .number(let number) = id, !number.isFinite { throw .refused("The id is not a finite number") }
-        try append(segment: id.description, as: "The id", to: &text)
-    }
-
-    private static func append(segment: String, as what: @autoclosure () -> String, to text: inout String)
-        throws(FeathersError)
-    {
-        try refuseIfItMovesThePath(segment, what())
+        let id = id.description
+        try refuseIfItMovesThePath(id, "The id")
         text += "/"
-        text += percentEncoded(component: segment)
+        text += percentEncoded(component: id)
     }
 
     private static func refuseIfItMovesThePath(_ segment: String, _ what: @autoclosure () -> String)
@@ -91,6 +107,15 @@ extension String {
     /// The text with `%2E` decoded to dots, because servers that decode a path before reading it treat both alike.
     fileprivate var withPlainDots: String {
         utf8.contains(UInt8(ascii: "%")) ? replacing("%2e", with: ".").replacing("%2E", with: ".") : self
+    }
+
+    /// The text as a path segment. Every character that a segment cannot contain is percent-encoded, with `%` itself.
+    fileprivate var encodedForPath: String {
+        if utf8.allSatisfy(\.standsInPath) { return self }
+        return unicodeScalars.map { scalar in
+            scalar.isASCII && UInt8(ascii: scalar).standsInPath
+                ? String(scalar) : percentEncoded(component: String(scalar))
+        }.joined()
     }
 
     /// Returns a path segment with invalid characters percent-encoded. Existing escapes are kept.

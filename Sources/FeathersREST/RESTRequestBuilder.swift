@@ -41,7 +41,7 @@ struct RESTRequestBuilder: Sendable {
 
     func url(path: String, route: [String: String] = [:], id: ServiceID? = nil, query: Query<JSONValue>) throws -> URL {
         var text = try base.text()
-        try RESTPath.append(path, route: route, to: &text)
+        try RESTPath.append(service: path, route: route, to: &text)
         if let id { try RESTPath.append(id, to: &text) }
         if !query.isEmpty {
             let query = try query.queryString(queryOptions)

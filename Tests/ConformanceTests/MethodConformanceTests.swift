@@ -185,6 +185,34 @@ struct MethodConformanceTests {
         #expect((subject.can(.bareResults) ? found : found["data"]?[0])?["route"] == ["teamId": "red"])
     }
 
+    @Test(
+        "Values of a route reach the server as they are, and in a URL percent-encoded no more than it requires",
+        arguments: Subject.all, ["a@b.c", "p+q:r", "Zürich", "two words", "C#", "what?", "50%", "e\u{301}"])
+    func routeValues(_ subject: Subject, value: String) async throws {
+        let members = try await subject.app().service("teams/:teamId/members")
+        let found = try await members.rawFind(params: Params(route: ["teamId": value]))
+        let received = (subject.can(.bareResults) ? found : found["data"]?[0])?["route"]?["teamId"]?.string
+        // FeathersJS does not decode the paths of URLs.
+        #expect(received == value || subject.paths == .url && received?.removingPercentEncoding == value)
+        let isURLSegment = value.utf8.allSatisfy { $0 < 0x80 } && !value.contains { " #?%".contains($0) }
+        if isURLSegment { #expect(received == value) }
+    }
+
+    @Test(
+        "Values of a route that would lead to another path are refused before they are sent",
+        arguments: Subject.all.filter { $0.paths != .none },
+        ["", ".", "..", "a/b", "/", "a\\b", "%2F", "..%2fx", "%2e%2E", "%5C", "a\nb", "\u{0}", "%00", "\u{7F}"])
+    func refusedRouteValues(_ subject: Subject, value: String) async throws {
+        let members = try await subject.app().service("teams/:teamId/members")
+        await #expect {
+            try await members.rawFind(params: Params(route: ["teamId": value]))
+        } throws: { error in
+            let error = error as? FeathersError
+            return error?.code == .badRequest && error?.execution == .neverSent
+                && error?.message.contains(":teamId") == true
+        }
+    }
+
     @Test("Any text survives the way there and back", arguments: Subject.all)
     func text(_ subject: Subject) async throws {
         let messages = try await subject.app().service("messages")

@@ -1,6 +1,7 @@
 /// A service request as an array: `[method, path, …arguments, query]`, the form that FeathersJS sends over Socket.IO.
 package enum CallArguments {
-    /// - Throws: ``FeathersError/Code/badRequest`` if the path has a placeholder without a value, or `get` has no id.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the path has a placeholder without a value that is one segment,
+    ///   or if `get` has no id.
     package static func array(of request: ServiceRequest) throws(FeathersError) -> JSONValue {
         let query = JSONValue.object(request.params.query.json)
         let method = JSONValue.string(request.method.rawValue)
@@ -18,22 +19,17 @@ package enum CallArguments {
         }
     }
 
-    /// Returns the path with its `:placeholders` replaced. Values are percent-encoded, so that each remains one
-    /// segment.
+    /// Returns the path with its `:placeholders` replaced. Values are sent as they are, because a path in JSON is not
+    /// decoded.
     private static func path(of request: ServiceRequest) throws(FeathersError) -> String {
         guard request.path.utf8.contains(UInt8(ascii: ":")) else { return request.path }
         var segments: [String] = []
         for segment in request.path.split(separator: "/", omittingEmptySubsequences: false) {
-            guard segment.first == ":", segment.count > 1 else {
+            guard let name = RouteValue.placeholder(segment) else {
                 segments.append(String(segment))
                 continue
             }
-            let name = String(segment.dropFirst())
-            guard let value = request.params.route[name] else {
-                throw refused("The path '\(request.path)' needs a value for ':\(name)' in params.route")
-            }
-            guard !value.isEmpty else { throw refused("The value of ':\(name)' in params.route is empty") }
-            segments.append(percentEncoded(component: value))
+            segments.append(try RouteValue.segment(of: name, in: request.params.route, path: request.path))
         }
         return segments.joined(separator: "/")
     }

@@ -37,7 +37,11 @@ public struct Params: Sendable {
     /// sending it, with ``FeathersError/Code/badRequest``. A mixed transport sends such a call over REST, regardless of
     /// its routes. ``FeathersApp/harmlessHeaders`` and `Accept-Language` are the exceptions.
     public var headers: [String: String]
-    /// Values for the `:placeholders` of the service's path, percent-encoded by the transport.
+    /// Values for the `:placeholders` of the service's path.
+    ///
+    /// A connection sends a value as it is. In a URL, characters that a path cannot contain are percent-encoded. A
+    /// value is one segment of the path, so an empty one, `.`, `..`, and one with a slash, a backslash or a control
+    /// character are refused before anything is sent, with ``FeathersError/Code/badRequest``.
     public var route: [String: String]
     /// The maximum duration of the call, instead of the transport's default.
     public var timeout: Duration?

@@ -103,7 +103,7 @@ struct JSONAPIRequestBuilder: Sendable {
     private func url(of request: ServiceRequest, _ below: String...) throws -> String {
         if let link = request.params.query.json["$link"]?.string { return try checked(link: link) }
         var text = try base.text()
-        try RESTPath.append(request.path, route: request.params.route, to: &text)
+        try RESTPath.append(service: request.path, route: request.params.route, to: &text)
         for segment in below { try RESTPath.append(ServiceID(segment), to: &text) }
         return text
     }
@@ -285,7 +285,7 @@ extension JSONAPIRequestBuilder {
         // The query of a multi operation only names its targets, which the operations contain.
         request.params.query = Query()
         var text = try base.text()
-        try RESTPath.append(path, route: [:], to: &text)
+        try RESTPath.append(service: path, route: [:], to: &text)
         let document = JSONAPIDocument(extensionMembers: ["atomic:operations": .array(operations)])
         var batch = try exchange(
             request, "POST", text, .batch(sent: sent), body: operations.isEmpty ? nil : document,

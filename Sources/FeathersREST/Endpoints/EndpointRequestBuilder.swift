@@ -160,7 +160,7 @@ struct EndpointAddress {
             throw .refused("The path '\(path)' starts with two slashes: an absolute URL requires a scheme")
         }
         var text = try base.text()
-        if path.contains(where: { $0 != "/" }) { try RESTPath.append(path, route: route, to: &text) }
+        if path.contains(where: { $0 != "/" }) { try RESTPath.append(endpoint: path, route: route, to: &text) }
         if path.hasSuffix("/") { text += "/" }
         return text
     }

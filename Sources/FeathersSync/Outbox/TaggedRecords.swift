@@ -23,8 +23,11 @@ struct TaggedRecord: Sendable {
 
     /// Returns the beginning of the keys of a service's records.
     static func place(_ path: String, _ route: [String: String]) -> String {
-        let values = route.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)&" }.joined()
-        return "\(path)?\(values)#"
+        // Encoded, so that no value looks like the end of one and the beginning of another.
+        let values = route.sorted { $0.key < $1.key }.map { names in
+            "\(percentEncoded(component: names.key))=\(percentEncoded(component: names.value))&"
+        }
+        return "\(path)?\(values.joined())#"
     }
 }
 

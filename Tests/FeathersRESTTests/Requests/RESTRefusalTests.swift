@@ -37,6 +37,22 @@ struct RESTRefusalTests {
             Case(
                 name: "the route value ..",
                 request: .init(path: ":t", method: .find, params: .init(route: ["t": ".."])), mention: ":t"),
+            Case(
+                name: "a route value with a slash",
+                request: .init(path: ":t/x", method: .find, params: .init(route: ["t": "a/b"])), mention: "slash"),
+            Case(
+                name: "a route value with an encoded slash",
+                request: .init(path: ":t/x", method: .find, params: .init(route: ["t": "a%2fb"])), mention: "slash"),
+            Case(
+                name: "a route value with encoded dots",
+                request: .init(path: ":t/x", method: .find, params: .init(route: ["t": "%2e."])), mention: "'..'"),
+            Case(
+                name: "a route value with a backslash",
+                request: .init(path: ":t/x", method: .find, params: .init(route: ["t": "a\\b"])), mention: "backslash"),
+            Case(
+                name: "a route value with a line break",
+                request: .init(path: ":t/x", method: .find, params: .init(route: ["t": "a\nb"])),
+                mention: "control character"),
             Case(name: "a path that climbs", request: .init(path: "a/../b", method: .find), mention: "a/../b"),
             Case(
                 name: "a path that climbs before a slash with an accent",

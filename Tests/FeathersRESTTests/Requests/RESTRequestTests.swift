@@ -57,7 +57,11 @@ struct RESTRequestTests {
             Case("archive", "messages", "POST /messages"),
             Case(.find, "/messages/", "GET /messages"),
             Case(.find, "api/v1/messages", "GET /api/v1/messages"),
-            Case(.find, ":x/m/:y", route: ["x": "p q", "y": "a/b"], "GET /p%20q/m/a%2Fb"),
+            Case(.find, ":x/m/:y", route: ["x": "p q", "y": "a@b.c"], "GET /p%20q/m/a@b.c"),
+            Case(
+                .find, ":x/:y", route: ["x": "Zürich", "y": "a+b;c=d,e:f!$&'()*"], "GET /Z%C3%BCrich/a+b;c=d,e:f!$&'()*"
+            ),
+            Case(.find, ":x/:y", route: ["x": "50%", "y": "C#?[x]\"^|"], "GET /50%25/C%23%3F%5Bx%5D%22%5E%7C"),
             Case(.find, ":x/m/:x", route: ["x": "1", "unused": ".."], "GET /1/m/1"),
             Case(.find, "teams/red:blue", "GET /teams/red:blue"),
             Case(.find, "größe/a b/100%/%20?#", "GET /gr%C3%B6%C3%9Fe/a%20b/100%25/%20%3F%23"),

@@ -30,8 +30,12 @@ struct CallTests {
             #"420["archive","messages",{"id":1},{}]"#
         ),
         (
-            ServiceRequest(path: "teams/:id/members/:id", method: .find, params: Params(route: ["id": "p q/ü"])),
-            #"420["find","teams/p%20q%2F%C3%BC/members/p%20q%2F%C3%BC",{}]"#
+            ServiceRequest(path: "teams/:id/members/:id", method: .find, params: Params(route: ["id": "p q ü"])),
+            #"420["find","teams/p q ü/members/p q ü",{}]"#
+        ),
+        (
+            ServiceRequest(path: "teams/:id/members", method: .find, params: Params(route: ["id": "a@b.c?50%#+"])),
+            #"420["find","teams/a@b.c?50%#+/members",{}]"#
         ),
     ]
 
@@ -50,6 +54,8 @@ struct CallTests {
         arguments: [
             ServiceRequest(path: "m", method: .get), ServiceRequest(path: "a/:b", method: .find),
             ServiceRequest(path: "a/:b", method: .find, params: Params(route: ["b": ""])),
+            ServiceRequest(path: "a/:b", method: .find, params: Params(route: ["b": ".."])),
+            ServiceRequest(path: "a/:b", method: .find, params: Params(route: ["b": "x/y"])),
             ServiceRequest(path: "m", method: .create, data: .number(.nan)),
         ])
     func refused(request: ServiceRequest) async throws {
