@@ -16,6 +16,11 @@ public struct Identity: Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { name }
+
+    /// Compares the bytes of the names, as servers do. To Swift, a composed and a decomposed "é" are equal.
+    public static func == (left: Identity, right: Identity) -> Bool { left.name.isExactly(right.name) }
+
+    public func hash(into hasher: inout Hasher) { name.hashExactly(into: &hasher) }
 }
 
 extension FeathersApp {
