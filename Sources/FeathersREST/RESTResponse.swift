@@ -33,7 +33,7 @@ enum RESTResponse {
             }
         }
         result[HTTPHead.self] = HTTPHead(response)
-        if let tag = response.headers["ETag"] { result[EntityTag.self] = tag }
+        result[EntityTag.self] = EntityTag.checked(response.headers["ETag"])
         return result
     }
 

@@ -184,7 +184,7 @@ extension ServiceCache {
         guard writes else { return try await terms.next.respond(to: terms.request) }
         var request = terms.request
         let asksConditionally = request.params.headers.keys.contains { $0.lowercased() == "if-none-match" }
-        if let found, let tag = found.entityTag, !asksConditionally {
+        if let found, let tag = EntityTag.checked(found.entityTag), !asksConditionally {
             request.params.heldResponse = HeldResponse(entityTag: tag, value: found.value)
         }
         let response = try await terms.next.respond(to: request)

@@ -159,6 +159,24 @@ package enum SentAs: ResponseKey {
 /// The tag with which the server can tell whether this response is still current (HTTP's `ETag`).
 package enum EntityTag: ResponseKey {
     package typealias Value = String
+
+    /// Returns the value of an `ETag` field if it is one tag that a later request can send back; otherwise nil.
+    ///
+    /// A tag of more than 1 KB, or with a control character, would only make that request fail, and `*` or a list of
+    /// tags would be another condition (RFC 9110, sections 8.8.3 and 13.1.1).
+    package static func checked(_ field: String?) -> String? {
+        guard let field, field.utf8.count <= 1024, field.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            return nil
+        }
+        let tag = field.utf8.starts(with: "W/".utf8) ? field.utf8.dropFirst(2) : field.utf8[...]
+        let quote = UInt8(ascii: "\"")
+        if tag.first == quote {
+            return tag.count > 1 && tag.last == quote && !tag.dropFirst().dropLast().contains(quote) ? field : nil
+        }
+        // Some servers omit the quotes.
+        let isOne = !tag.isEmpty && !tag.elementsEqual("*".utf8) && !tag.contains { " ,\"".utf8.contains($0) }
+        return isOne ? field : nil
+    }
 }
 
 /// Whether the server reported that the caller's ``HeldResponse`` is still current (HTTP's 304).

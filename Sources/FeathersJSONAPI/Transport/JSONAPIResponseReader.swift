@@ -35,7 +35,7 @@ struct JSONAPIResponseReader {
             answer = ServiceResponse(try emptyResult())
         }
         answer[HTTPHead.self] = HTTPHead(response)
-        if let tag = response.headers["ETag"] { answer[EntityTag.self] = tag }
+        answer[EntityTag.self] = EntityTag.checked(response.headers["ETag"])
         return answer
     }
 

@@ -21,7 +21,7 @@ struct EndpointResponder<Response: Sendable>: Responder {
             case .bytes, .nothing, .file: ServiceResponse(.null)
             }
         response[HTTPHead.self] = HTTPHead(received)
-        if let tag = received.headers["ETag"] { response[EntityTag.self] = tag }
+        response[EntityTag.self] = EntityTag.checked(received.headers["ETag"])
         if received.confirms(request.params.heldResponse) { response[NotModified.self] = true }
         if case .bytes = endpoint.reading.kind {} else { received.body = [] }
         response[ReceivedResponse.self] = received

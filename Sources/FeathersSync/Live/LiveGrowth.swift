@@ -84,7 +84,8 @@ extension LiveQuery {
     ///
     /// The server is asked for the records after the last known one, by the properties of `$sort`, so that records that
     /// are created or removed meanwhile cause neither gaps nor repetitions. If the query does not sort, if it has a
-    /// `$skip`, or if the last record lacks a sorted property, the whole result is fetched with a higher `$limit`.
+    /// `$skip`, or if the last record has no string, number or Boolean in a sorted property, the whole result is
+    /// fetched with a higher `$limit`.
     ///
     /// Call it while the query is being read. The growth ends with the sequence, and with the user's sign-in.
     /// - Parameters:

@@ -34,7 +34,8 @@ extension Window {
         let asked = limit + shown.hiddenCount - known.count + judge.headroom
         let request: Query<JSONValue>
         do { request = try judge.request.after(last.record).limit(asked) } catch {
-            throw Self.cannotGrow("the last record lacks a property by which the query sorts")
+            throw Self.cannotGrow(
+                "the last record has no string, number or Boolean in a property by which the query sorts")
         }
         let begun = Fetch(scope: .rest, asked: asked, time: time)
         addition = begun

@@ -54,6 +54,38 @@ struct ServicePagesTests {
         if way.key == nil { #expect(try await ids(pages(.limit(5).skip(4))) == Array(5...9)) }
     }
 
+    @Test(
+        "end with the reason if a record has no value to continue after, and never send its structure",
+        arguments: [["$gt": ""], ["$ne": "x"], [:], [["$gt": ""]], [], nil] as [JSONValue])
+    func structure(value: JSONValue) async throws {
+        let records = [["id": 1, "name": "Ada"], ["id": 2, "name": value], ["id": 3, "name": "Cy"]] as [JSONValue]
+        let stub = StubTransport { request in
+            .object(["total": 3, "limit": 2, "skip": 0, "data": .array(Array(records.prefix(2)))])
+        }
+        let messages = FeathersApp(transport: stub).service("messages")
+        for (query, key) in [(Query.sorted(by: "name"), "id"), (Query(), "name")] {
+            var pages = messages.pages(query, of: 2, keyedBy: key).makeAsyncIterator()
+            #expect(try await pages.next()?.count == 2)
+            let error = await #expect(throws: FeathersError.self) { try await pages.next() }
+            #expect(error?.message.contains("no string, number or Boolean in 'name'") == true)
+        }
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test("continue after every kind of value", arguments: ["x", "$gt", 1.5, 7, true] as [JSONValue])
+    func values(value: JSONValue) async throws {
+        let stub = StubTransport { _ in
+            .object(["total": 3, "limit": 1, "skip": 0, "data": [["id": 1, "name": value]]])
+        }
+        var pages = FeathersApp(transport: stub).service("messages").pages(.sorted(by: "name"), of: 1, keyedBy: "id")
+            .makeAsyncIterator()
+        _ = try await pages.next()
+        _ = try? await pages.next()
+        #expect(
+            stub.requests.last?.params.query.json["$or"]
+                == [["name": ["$gt": value]], ["name": value, "id": ["$gt": 1]]])
+    }
+
     @Test("tell how far they lead")
     func progress() async throws {
         let messages = try await service(Pagination(default: 10)).app.service("messages")

@@ -102,6 +102,24 @@ struct LiveGrowthTests {
         #expect(scene.queries.withLock { $0.map { $0.json["$limit"] } } == [15, 25])
     }
 
+    @Test(
+        "is fetched as a whole if the last record has a structure where a value is sorted, and never sends that",
+        arguments: [["$gt": ""], [["$ne": 1]], ["a": "b"]] as [JSONValue])
+    func structure(value: JSONValue) async throws {
+        let scene = Scene(30, page: nil) { ["n": $0 < 12 ? .integer(Int64($0)) : value] }
+        let query = scene.records.live(.sorted(by: "n").limit(14))
+        var live = query.snapshots.makeAsyncIterator()
+        _ = try await live.next()
+        #expect(try await query.loadMore())
+        #expect(try await live.next()?.count == 28)
+        #expect(scene.queries.withLock { $0.count == 2 && $0.allSatisfy { $0.json["$or"] == nil } })
+        // Around such a record, the list does not begin.
+        var around = scene.records.live(.sorted(by: "n")).window(around: 20, of: 4).snapshots.makeAsyncIterator()
+        let error = await #expect(throws: FeathersError.self) { try await around.next() }
+        #expect(error?.message.contains("no string, number or Boolean in 'n'") == true)
+        #expect(scene.queries.withLock { $0.allSatisfy { $0.json["$or"] == nil } })
+    }
+
     @Test("stays as it was where pages are smaller and the query does not sort, or if the server cannot be reached")
     func refused() async throws {
         let scene = Scene(30, page: 10)

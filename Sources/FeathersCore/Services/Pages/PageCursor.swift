@@ -136,7 +136,8 @@ package struct PageCursor: Sendable {
 extension Query where Model == JSONValue {
     /// Returns a query for the records after the given one, in the order of the query's `$sort`.
     /// - Parameter isIncluded: Whether the record itself is among them.
-    /// - Throws: ``FeathersError/Code/generalError`` if the record lacks a property of the order.
+    /// - Throws: ``FeathersError/Code/generalError`` if the record has no string, number or Boolean in a property of
+    ///   the order.
     package func after(_ record: JSONValue, included isIncluded: Bool = false) throws(FeathersError) -> Query {
         try after(record, sortedBy: Self.sortedProperties(of: self), included: isIncluded)
     }
@@ -153,10 +154,11 @@ extension Query where Model == JSONValue {
         var alternatives: [Query] = []
         var equal = Query()
         for (index, (property, isDescending)) in keys.enumerated() {
-            guard let value = QueryPath(property).value(in: record), !value.isNull else {
+            guard let value = QueryPath(property).value(in: record), value.isPlainValue else {
                 throw FeathersError(
                     .generalError,
-                    "A record has no '\(property)', which separates its page from the next: use paging without a key")
+                    "A record has no string, number or Boolean in '\(property)', which separates its page from the "
+                        + "next: use paging without a key")
             }
             let suffix = included && index == keys.count - 1 ? "e" : ""
             alternatives.append(equal.setting(property, [(isDescending ? "$lt" : "$gt") + suffix: value]))
@@ -170,5 +172,16 @@ extension Query where Model == JSONValue {
     package func selectingSortedProperties() -> Query {
         guard let select = json["$select"], !select.isNull else { return self }
         return selecting(json["$sort"]?.object?.map { String($0.key.prefix { $0 != "." }) } ?? [])
+    }
+}
+
+extension JSONValue {
+    /// Whether the value of a record can become an operand of a query. An object would be its operators, and an array
+    /// the alternatives.
+    fileprivate var isPlainValue: Bool {
+        switch self {
+        case .string, .bool, .integer, .number, .decimal: true
+        case .null, .array, .object: false
+        }
     }
 }

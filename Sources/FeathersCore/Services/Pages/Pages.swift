@@ -13,7 +13,7 @@ extension Service {
     ///   - size: The size of a page. The service's maximum also applies.
     ///   - key: A unique property such as `id`. Pages then continue after the last record instead of using `$skip`, so
     ///     that records are not repeated or missed while others are created and removed. Every property in `$sort` must
-    ///     have a value in every record.
+    ///     have a string, a number or a Boolean in every record.
     ///   - prefetch: The number of additional pages that may be fetched together with the next one. Ignored with a
     ///     `key`.
     ///   - params: The params of every call, such as header fields and the timeout for each page.

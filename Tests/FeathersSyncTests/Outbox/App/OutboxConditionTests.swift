@@ -15,6 +15,8 @@ struct OutboxConditionTests {
             var text = "one"
             var version = 1
             var hasWeakTags = false
+            /// The tag that the server sends instead of its own.
+            var hostileTag: String?
             var requests: [HTTPRequest] = []
         }
 
@@ -42,7 +44,9 @@ struct OutboxConditionTests {
                 }
                 let record: JSONValue = ["id": 1, "text": .string(state.text)]
                 let tag = isList ? "\"list\"" : "\"\(state.version)\""
-                let headers = HTTPHeaders(received: [("ETag", state.hasWeakTags ? "W/\(tag)" : tag)])
+                let headers = HTTPHeaders(received: [
+                    ("ETag", state.hostileTag ?? (state.hasWeakTags ? "W/\(tag)" : tag))
+                ])
                 return HTTPResponse(
                     status: 200, headers: headers, body: try (isList ? [record] : record).serialized(), url: request.url
                 )
@@ -81,6 +85,20 @@ struct OutboxConditionTests {
         let left = try await send(app)
         #expect(server.conditions == ["\"1\""] && left.map(\.failure?.reason) == [.conflict])
         #expect(server.state.withLock { $0.text } == "theirs")
+    }
+
+    @Test(
+        "carry no condition if the tag of the record is none",
+        arguments: [
+            "\"a\u{1}b\"", "\"a\r\nX-Admin: 1\"", "*", #""1", "2""#, "\"\(String(repeating: "x", count: 2000))\"",
+        ])
+    func hostileTag(tag: String) async throws {
+        let app = try await app()
+        server.state.withLock { $0.hostileTag = tag }
+        _ = try await app.service("notes").get(1)
+        try await app.service("notes").outbox.patch(1, with: ["text": "mine"])
+        #expect(try await send(app).isEmpty)
+        #expect(server.conditions == [nil] && server.state.withLock { $0.text } == "mine")
     }
 
     @Test("carry the tag of the record, also after a restart, and only the first of them")
