@@ -47,10 +47,9 @@ package enum RouteValue {
         bytes.reserveCapacity(text.count)
         var rest = text[...]
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2, let digits = String(rest.prefix(2)),
-                digits.utf8.first != UInt8(ascii: "+"), let decoded = UInt8(digits, radix: 16)
-            {
-                bytes.append(decoded)
+            let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                bytes.append(UInt8(digits[0] * 16 + digits[1]))
                 rest = rest.dropFirst(2)
             } else {
                 bytes.append(byte)
