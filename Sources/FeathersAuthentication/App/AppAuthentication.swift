@@ -67,6 +67,7 @@ extension FeathersApp {
         }
         self[InstalledAuthenticator.self] = authenticator
         trust(options.trustedServers)
+        if options.requiresToken { requireToken() }
         tokenForm = TokenForm(field: options.header, scheme: options.scheme)
         use(SignInGate(authenticator: authenticator))
         resolveIdentity { [weak authenticator] in await authenticator?.storedIdentity() }

@@ -39,11 +39,16 @@ public struct AuthenticationOptions: Sendable {
     public var trustedOrigins: [URL] = []
     /// Whether the app makes calls only for the users of access tokens, for a server that acts for others.
     ///
-    /// A call without a ``Params/token``, and outside of ``FeathersApp/withToken(_:_:)``, is then refused with
-    /// ``FeathersError/Code/notAuthenticated`` instead of being made as the app's user, for example in a detached task
-    /// or in the body of a response that is written later. `withToken(nil)` makes calls of the app's user. Live queries
-    /// and the outbox belong to that user in any case. A cache answers before this is checked, so don't cache what only
-    /// the app's user may read.
+    /// A call without a token then throws ``FeathersError/Code/notAuthenticated``, whether a user is signed in or not,
+    /// and before a cache is read: for example in a detached task, or in the body of a response that is written later.
+    /// Calls have a token within ``FeathersApp/withToken(_:_:)``, with ``Params/token``, or with the header field that
+    /// you set yourself. That applies to every call: those of local services and of mounted apps too, and those to
+    /// other servers, although they never receive the token. A hook may set the token.
+    ///
+    /// What the app does for itself is marked with ``FeathersApp/asOwnUser(_:)``, also in its setup and its background
+    /// work. Live queries, event streams, drafts without a token, and queued writes are refused outside of it, because
+    /// they are the app's own. An event stream cannot throw: it ends at once, with an error in the app's diagnostics.
+    /// Signing in, refreshing and sending what is queued need no mark.
     public var requiresToken = false
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The time of day, for comparison with the times in tokens.

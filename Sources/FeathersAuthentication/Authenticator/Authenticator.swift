@@ -223,13 +223,16 @@ final class Authenticator: Sendable {
             options: options, storage: storage, timebase: timebase, decide: { [weak self] in self?.decision(for: id) },
             keep: { [weak self] in self?.state.withLock { $0.attempts[id]?.isKept = true } }, send: sender.send)
         let owner = ObjectIdentifier(self)
+        let scope = app()?.ownScope
         state.withLock { state in
             // The attempt may have ended before it began.
             guard state.attempts[id] != nil else { return }
             // Created with the lock held, so that the end of the attempt finds its task.
             state.tasks[id] = Task.detached { [weak self] in
                 let attempt: @Sendable () async -> Void = { [weak self] in
-                    let result = await Self.$performing.withValue(owner) { await requests.perform(work) }
+                    let result = await UserScope.run(in: scope) {
+                        await Self.$performing.withValue(owner) { await requests.perform(work) }
+                    }
                     await self?.finish(id, work, result)
                 }
                 // A stored sign-in may have to be refreshed too.

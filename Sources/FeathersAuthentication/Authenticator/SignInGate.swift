@@ -81,7 +81,6 @@ extension Authenticator {
             first.params.timeout = remaining
         }
         guard let signedIn = permitted, trusts(destination) else { return try noted(await next(first), first) }
-        try checkScope(of: request)
         addSignIn(signedIn, to: &first, for: destination)
         do {
             return try noted(await next(first), first)
@@ -100,17 +99,6 @@ extension Authenticator {
             addSignIn(renewed, to: &second, for: destination, inPlaceOf: signedIn)
             return try noted(await next(second), second)
         }
-    }
-
-    /// - Throws: ``FeathersError/Code/notAuthenticated`` if calls need a token, and this one has none by accident.
-    private func checkScope(of request: ServiceRequest) throws(FeathersError) {
-        guard options.requiresToken, let app = app(), request.sender == nil, !TokenScope.isOwnUser(of: app) else {
-            return
-        }
-        throw FeathersError(
-            .notAuthenticated,
-            "'\(request.method)' on service '\(request.path)' has no token: it was called outside of 'withToken'",
-            execution: .neverSent)
     }
 
     /// Records the sender of a response, and checks that the response may still be passed on to its caller.

@@ -3,7 +3,7 @@ import FeathersSupport
 
 /// Logging out, locally and on the server.
 extension Authenticator {
-    func logOut(_ app: FeathersApp) async throws { try await app.withoutToken { try await logOutOwnUser(of: app) } }
+    func logOut(_ app: FeathersApp) async throws { try await app.asOwnWork { try await logOutOwnUser(of: app) } }
 
     /// How long a log-out waits for the server. The end of the connection ends the sign-in anyway.
     private static let patience = Duration.seconds(5)

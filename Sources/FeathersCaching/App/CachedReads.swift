@@ -36,7 +36,6 @@ public struct CachedReads<Model: Codable & Sendable>: Sendable {
         _ method: ServiceMethod, id: ServiceID? = nil, _ query: Query<Model>, _ policy: CachePolicy?, _ params: Params
     ) throws(FeathersError) -> ServiceRequest {
         var request = try service.request(method, id: id, query: query, params: params)
-        request.params = request.params.withScopedToken(of: service.app)
         if let policy { request.params.cachePolicy = policy }
         return request
     }
@@ -44,7 +43,7 @@ public struct CachedReads<Model: Codable & Sendable>: Sendable {
     private func results<Value>(
         _ request: Result<ServiceRequest, FeathersError>, _ transform: @escaping @Sendable (JSONValue) throws -> Value
     ) -> CachedResults<Value> {
-        CachedResults(service: service.json, request: request, transform: transform)
+        CachedResults(service: service.json, request: request, scope: UserScope.current, transform: transform)
     }
 }
 
@@ -64,6 +63,8 @@ public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
     let service: Service<JSONValue>
     /// The request of the call, or the error that the first read throws.
     let request: Result<ServiceRequest, FeathersError>
+    /// For whom the read was created.
+    let scope: UserScope?
     let transform: @Sendable (JSONValue) throws -> Value
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
@@ -87,7 +88,7 @@ public struct CachedResults<Value: Sendable>: AsyncSequence, Sendable {
             self.order = nil
             var request = try results.request.get()
             request.params[CachedOrder.self] = order
-            let response = try await results.service.app.withToken(of: request.params) { [request] in
+            let response = try await UserScope.run(in: results.scope) { [request] in
                 try await results.service.respond(to: request)
             }
             let step = response[CachedStep.self]

@@ -18,6 +18,8 @@ struct CachedRead: Sendable {
         let expiration: CacheExpiration
         /// The partition from the cache's options.
         let ownPartition: String
+        /// For whom the read was made, because a local service makes calls of its own.
+        let scope = UserScope.current
     }
 
     enum Event: Sendable {
@@ -89,7 +91,9 @@ struct CachedRead: Sendable {
         // A refresh for one user must not be sent as another.
         guard cache.holds(terms) else { return }
         do {
-            _ = try await cache.fetch(terms, holding: found, writes: true)
+            _ = try await UserScope.run(in: terms.scope) {
+                try await cache.fetch(terms, holding: found, writes: true)
+            }
         } catch is CancellationError {
             // The app is shutting down.
         } catch {

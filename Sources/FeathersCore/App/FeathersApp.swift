@@ -44,6 +44,7 @@ import Synchronization
 /// - ``identityUpdates()``
 /// - ``setIdentity(_:)``
 /// - ``withToken(_:_:)``
+/// - ``asOwnUser(_:)``
 ///
 /// ### Connection and lifetime
 /// - ``run()``
@@ -103,6 +104,8 @@ public final class FeathersApp: Sendable {
     let endpoints: RegisteredService
     private let state = Locked(State())
     private let version = Atomic<Int>(0)
+    /// Whether calls need a token. See ``requireToken()``.
+    let tokenRequirement = Atomic(false)
 
     struct State: Sendable {
         var hooks = Hooks()
@@ -274,6 +277,7 @@ extension FeathersApp {
         for (path, entry) in subApp.registry.registered {
             registry.mount(
                 entry.service, of: entry.mountedFrom ?? subApp, at: prefix.isEmpty ? path : "\(prefix)/\(path)")
+            if requiresToken { (entry.mountedFrom ?? subApp).requireToken() }
         }
     }
 

@@ -37,7 +37,7 @@ extension FeathersApp {
             )
         }
         gate.reopen()
-        try await withoutToken { try await lifetime.connect(realTimeTransport) }
+        try await UserScope.run(in: nil) { try await lifetime.connect(realTimeTransport) }
     }
 
     /// Closes the transport's connection, and returns once it is closed. Does nothing if the transport has no
@@ -126,7 +126,10 @@ final class AppLifetime: Sendable {
     func hold<Result>(_ app: FeathersApp, _ body: (Promise<Void>) async throws -> Result) async throws -> Result {
         try app.refuseToken(for: "The lifetime of an app")
         app.gate.reopen()
-        let connectionEnd = try await app.withoutToken { try await transitions.withLock { try await begin(app) } }
+        // What others set up, or do in the background, is not the call of a user that this task may be making.
+        let connectionEnd = try await UserScope.run(in: nil) {
+            try await transitions.withLock { try await begin(app) }
+        }
         let result: Result
         do {
             result = try await withTaskCancellationHandler {

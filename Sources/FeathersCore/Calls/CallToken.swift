@@ -16,13 +16,24 @@ extension Params {
         set { self[CallToken.self] = newValue.map { CallToken($0, owner: nil) } }
     }
 
-    /// Returns the params for a call that starts later, with the token of the current ``FeathersApp/withToken(_:_:)``.
+    /// Returns the params with the token of the current ``FeathersApp/withToken(_:_:)``, unless they have their own.
     package func withScopedToken(of app: FeathersApp) -> Params {
-        guard let scope = TokenScope.current, token == nil, let token = scope.token(for: app), !names(app.tokenField)
+        guard token == nil, case .token(let token, let owner)? = UserScope.current?.user(for: app),
+            !names(app.tokenField)
         else { return self }
         var params = self
-        params[CallToken.self] = CallToken(token, owner: scope.app.weakReference)
+        params[CallToken.self] = CallToken(token, owner: owner)
         return params
+    }
+
+    /// Whether the caller has set the header field of tokens, with more than the scheme.
+    fileprivate func hasCredentials(in form: TokenForm) -> Bool {
+        guard appToken == nil, names(form.field) else { return false }
+        let field = form.field.lowercased()
+        return headers.contains { name, value in
+            let words = value.split(separator: " ")
+            return name.lowercased() == field && words.contains { $0.lowercased() != form.scheme.lowercased() }
+        }
     }
 
     /// Whether the caller has set a header field, in any case.
@@ -30,62 +41,6 @@ extension Params {
         if headers.isEmpty { return false }
         let field = field.lowercased()
         return headers.keys.contains { $0.lowercased() == field }
-    }
-}
-
-extension FeathersApp {
-    /// Runs `body`, in which this app's calls are made for the user of an access token, unless they have their own
-    /// ``Params/token``.
-    ///
-    /// ```swift
-    /// try await app.withToken(request.token) {
-    ///     try await messages.find(.limit(20))
-    /// }
-    /// ```
-    /// A server that acts for many users needs only one app. A call uses the token in scope when it is made. That
-    /// includes calls in child tasks, and streams and pages that are read later. The app's own work, such as
-    /// refreshing its sign-in or sending queued writes, never uses it. Events are those of the app's own connection.
-    /// - Parameters:
-    ///   - token: The access token; nil for the app's own user, within another scope.
-    ///   - body: The code whose calls are made for that user.
-    public func withToken<Result>(
-        _ token: String?, _ body: () async throws -> Result
-    ) async rethrows -> Result {
-        try await TokenScope.$current.withValue(TokenScope(app: self, token: token, outer: TokenScope.current)) {
-            try await body()
-        }
-    }
-
-    /// Runs work of the app itself, whose calls are never made for a caller's user.
-    package func withoutToken<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        if TokenScope.current == nil, TokenScope.isOwnWork { return try await body() }
-        return try await TokenScope.$current.withValue(nil) {
-            try await TokenScope.$isOwnWork.withValue(true) { try await body() }
-        }
-    }
-
-    /// Runs a call that was prepared earlier, for example a stream's, with the token of that time.
-    package func withToken<Result>(of prepared: Params, _ body: () async throws -> Result) async rethrows -> Result {
-        guard TokenScope.current != nil else { return try await body() }
-        return try await withToken(prepared.token) { try await body() }
-    }
-
-    /// - Throws: ``FeathersError/Code/badRequest`` if `params` or a scope has a token, or if `params` has the header
-    ///   field of tokens.
-    package func refuseToken(in params: Params = Params(), for what: String) throws(FeathersError) {
-        let hasOwnField = tokenForm.map { params.names($0.field) } ?? false
-        guard hasOwnField || params.token != nil || TokenScope.current?.token(for: self) != nil else { return }
-        throw .refused(
-            "\(what) cannot have a token of its own: it belongs to the app's user. Use an app for each user instead")
-    }
-
-    /// The name of the header field for tokens, as it is sent.
-    var tokenField: String { tokenForm?.field ?? "Authorization" }
-
-    /// How the app's authentication sends tokens; nil without authentication.
-    package var tokenForm: TokenForm? {
-        get { self[TokenForm.self] }
-        set { self[TokenForm.self] = newValue }
     }
 }
 
@@ -124,42 +79,9 @@ package final class CallToken: ParamsKey, SecretHiding, Sendable {
     package static func flaw(in token: String) -> String? {
         let bytes = token.utf8
         if bytes.isEmpty { return "is empty" }
+        if token.lowercased().hasPrefix("bearer ") { return "begins with 'Bearer': pass what follows it" }
         if bytes.count > maximumLength { return "has \(bytes.count) bytes, but at most \(maximumLength) are accepted" }
         return bytes.allSatisfy { (0x21...0x7E).contains($0) } ? nil : "has characters that no header allows"
-    }
-}
-
-/// The token of one app with which a task's calls are made.
-package struct TokenScope: Sendable {
-    @TaskLocal package static var current: TokenScope?
-    /// Whether the present calls are an app's own work. Not a scope, because tasks that begin here must not retain the
-    /// app.
-    @TaskLocal fileprivate static var isOwnWork = false
-
-    let app: FeathersApp
-    let token: String?
-    /// The scope around this one, as a list with at most one element.
-    private let outer: [TokenScope]
-
-    init(app: FeathersApp, token: String?, outer: TokenScope?) {
-        (self.app, self.token, self.outer) = (app, token, outer.map { [$0] } ?? [])
-    }
-
-    /// Whether the calls of the present scope are made for an app's own user on purpose.
-    package static func isOwnUser(of app: FeathersApp) -> Bool {
-        if let current, current.covers(app) { return true }
-        return isOwnWork && current?.token(for: app) == nil
-    }
-
-    private func covers(_ other: FeathersApp) -> Bool {
-        if app === other || app.registry.mounts(other) { return token == nil }
-        return outer.first?.covers(other) ?? false
-    }
-
-    /// Returns the token for the calls of an app, or of an app that is mounted in it.
-    func token(for other: FeathersApp) -> String? {
-        if app === other || app.registry.mounts(other) { return token }
-        return outer.first?.token(for: other)
     }
 }
 
@@ -184,6 +106,19 @@ extension ServiceRequest {
         }
         let owned = given.owner == nil ? CallToken(given.value, owner: app.weakReference) : given
         (token, params[CallToken.self], sender) = (owned, owned, RequestSender.ofCall)
+    }
+
+    /// Checks that the call says for whom it is made, if calls of the app need a token. Runs after the hooks, which may
+    /// set a token or drop a header field, and before the cache.
+    /// - Throws: ``FeathersError/Code/notAuthenticated``.
+    @inline(__always)
+    func checkUser(in app: FeathersApp) throws(FeathersError) {
+        if app.requiresToken { try checkRequiredUser(in: app) }
+    }
+
+    private func checkRequiredUser(in app: FeathersApp) throws(FeathersError) {
+        if token != nil || params.hasCredentials(in: app.tokenForm ?? TokenForm()) { return }
+        try app.requireOwnUser(for: "'\(method)' on service '\(path)'")
     }
 
     /// Whether the call is made for a user other than the app's own: with a token, or with its own credentials in the
@@ -215,7 +150,7 @@ extension Service {
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent @inline(__always)
     func execute(_ request: consuming ServiceRequest) async throws -> ServiceResponse {
-        if TokenScope.current == nil, request.params.token == nil { return try await perform(request) }
+        if UserScope.current == nil, request.params.token == nil { return try await perform(request) }
         return try await withToken(of: request) { try await perform($0) }
     }
 

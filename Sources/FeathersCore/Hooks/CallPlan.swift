@@ -123,6 +123,7 @@ final class CallPlan: Sendable {
                 case .method where context.response == nil:
                     context.type = .around
                     if context.request.params.token != nil { try context.request.readToken(in: context.app) }
+                    try context.request.checkUser(in: context.app)
                     let endpoint = context.method == method ? endpoint : try await endpoint(of: context)
                     do {
                         context.response =
@@ -139,7 +140,8 @@ final class CallPlan: Sendable {
                         context.response?[AtMethod.self] = AtMethod(
                             query: context.request.params.query, result: response.result)
                     }
-                case .method: break
+                // A hook has set the result. It needs a user all the same.
+                case .method: try context.request.checkUser(in: context.app)
                 }
                 index = next
             } catch {

@@ -22,6 +22,7 @@ extension Service {
             let sender = request.sender ?? (plan.isSent && plan.event != nil ? app.currentSender : nil)
             let sentAt = app.registry.responseCount
             if plan.isBare {
+                try request.checkUser(in: app)
                 let response =
                     plan.mayCallOthers
                     ? try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }

@@ -31,7 +31,7 @@ extension Service {
     public func events<Payload: Decodable & Sendable>(
         _ name: EventName, as payload: Payload.Type, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<Payload> {
-        subscribe(to: [name], bufferingNewest: limit).events(diagnostics, eventDecoder(payload))
+        subscription(to: [name], bufferingNewest: limit).events(diagnostics, eventDecoder(payload))
     }
 
     /// Returns future events of several kinds with their names, without decoding them; Feathers' four by default.
@@ -40,21 +40,21 @@ extension Service {
     public func events(
         _ names: [EventName]? = EventName.standard, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<ServiceEvent> {
-        subscribe(to: names, bufferingNewest: limit).events(diagnostics) { $0 }
+        subscription(to: names, bufferingNewest: limit).events(diagnostics) { $0 }
     }
 
     /// Returns future changes of the service's records; of all four kinds by default.
     public func changes(
         _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<ServiceChange<Model>> {
-        subscribe(to: names, bufferingNewest: limit).events(diagnostics, changeDecoder)
+        subscription(to: names, bufferingNewest: limit).events(diagnostics, changeDecoder)
     }
 
     /// Returns future changes of the service's records, with markers where events are missing or cannot be decoded.
     public func deliveries(
         _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceChange<Model>>> {
-        subscribe(to: names, bufferingNewest: limit).deliveries(diagnostics, changeDecoder)
+        subscription(to: names, bufferingNewest: limit).deliveries(diagnostics, changeDecoder)
     }
 
     /// Returns future events of several kinds with their names, without decoding them, and markers where some are
@@ -64,7 +64,7 @@ extension Service {
     public func eventDeliveries(
         _ names: [EventName]? = EventName.standard, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceEvent>> {
-        subscribe(to: names, bufferingNewest: limit).deliveries(diagnostics) { $0 }
+        subscription(to: names, bufferingNewest: limit).deliveries(diagnostics) { $0 }
     }
 
     /// Emits an event to the subscribers in this process, as a service does for its custom events.
@@ -103,6 +103,21 @@ extension Service {
                 throw FeathersError(.generalError, "'\(event.name)' is not one of Feathers' four events")
             }
             return change
+        }
+    }
+
+    /// Subscribes to events for the app's own user. Where calls need a token, the scope must be that user's, because
+    /// the events of the connection are not those of a caller.
+    private func subscription(to names: [EventName]?, bufferingNewest limit: Int) -> EventReading<ServiceEvent> {
+        do {
+            try app.requireOwnUser(for: "An event stream of service '\(path)'")
+            return subscribe(to: names, bufferingNewest: limit)
+        } catch {
+            // A stream cannot throw, so it ends at once.
+            app.diagnostics.log(.error, .events, error.message, [.path: .string(path)], error: error)
+            let reading = EventHub<ServiceEvent>().subscribe(to: [], bufferingNewest: 1)
+            reading.end()
+            return reading
         }
     }
 

@@ -92,14 +92,11 @@ extension Service {
         _ request: @autoclosure @escaping @Sendable () throws -> ServiceRequest, _ isLast: (@Sendable (Item) -> Bool)?,
         _ decode: @escaping @Sendable (consuming JSONValue) throws -> Item
     ) -> AsyncThrowingStream<Item, any Error> {
-        let scope = Params().withScopedToken(of: app)
+        let scope = UserScope.current
         let call = StreamedCall { channel in
             var request = try request()
-            if request.params.token == nil, !request.params.names(app.tokenField) {
-                request.params[CallToken.self] = scope[CallToken.self]
-            }
             request.streamsResult = true
-            return try await app.withToken(of: request.params) { [request] in
+            return try await UserScope.run(in: scope) { [request] in
                 try await executeStream(request, into: channel)
             }
         }

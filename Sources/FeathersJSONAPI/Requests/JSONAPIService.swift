@@ -221,7 +221,7 @@ extension JSONAPIService {
     /// for try await page in posts.pages(.limit(100)) { … }
     /// ```
     public func pages(_ query: Query<JSONValue> = Query(), params: Params = Params()) -> JSONAPIPages<Model> {
-        JSONAPIPages(service: self, query: query, params: params)
+        JSONAPIPages(service: self, query: query, params: params, scope: UserScope.current)
     }
 }
 
@@ -232,6 +232,8 @@ public struct JSONAPIPages<Model: JSONAPIModel>: AsyncSequence, Sendable {
     let service: JSONAPIService<Model>
     let query: Query<JSONValue>
     let params: Params
+    /// For whom the pages were created.
+    let scope: UserScope?
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 
@@ -242,13 +244,15 @@ public struct JSONAPIPages<Model: JSONAPIModel>: AsyncSequence, Sendable {
         fileprivate var hasStarted = false
 
         public mutating func next() async throws -> JSONAPIPage<Model>? {
-            if !hasStarted {
-                hasStarted = true
-                current = try await pages.service.find(pages.query, params: pages.params)
-            } else {
-                current = try await current?.next()
+            let last = current
+            if hasStarted, last == nil { return nil }
+            hasStarted = true
+            let next = try await UserScope.run(in: pages.scope) { [pages] in
+                if let last { return try await last.next() }
+                return try await pages.service.find(pages.query, params: pages.params)
             }
-            return current
+            current = next
+            return next
         }
     }
 }

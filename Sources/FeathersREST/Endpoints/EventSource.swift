@@ -110,6 +110,7 @@ final class EventSourceReader: Sendable {
     private let timebase: RelativeClock
     /// Params with the token in whose scope the stream was created, if any.
     private let scoped: Params
+    private let scope: UserScope?
     private let state: Locked<State>
 
     /// - Parameter decode: Returns the data of an event with these bytes and this name, or nil to skip the event.
@@ -121,6 +122,7 @@ final class EventSourceReader: Sendable {
         (self.app, self.path, self.query, self.headers) = (app, path, query, headers)
         (self.transport, self.timebase) = (transport, timebase)
         scoped = Params(headers: headers).withScopedToken(of: app)
+        scope = UserScope.current
         state = Locked(
             State(items: EventStreamItems(limit: TextLimit.standard, decode: decode), lastEventID: lastEventID))
     }
@@ -236,7 +238,7 @@ final class EventSourceReader: Sendable {
         let opener = builder.carriesCredentials && scoped.token == nil ? sender : nil
         let service = EventSourceResponder(builder: builder, transport: transport, timebase: timebase, sender: opener)
         let hold = app.hold(transport)
-        let response = try await app.withToken(of: scoped) { try await app.respond(to: request, by: service) }
+        let response = try await UserScope.run(in: scope) { try await app.respond(to: request, by: service) }
         guard var opened = response[OpenedStream.self] else { return false }
         opened.hold = hold
         state.withLock { state in

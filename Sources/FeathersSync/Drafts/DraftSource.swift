@@ -23,12 +23,16 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
     private(set) var owner: Owner
 
     /// Creates the source of a draft that is made now.
-    init(_ service: Service<Model>, _ id: ServiceID, _ params: Params) async {
+    /// - Throws: ``FeathersError/Code/notAuthenticated`` if the app requires a token and there is none.
+    init(_ service: Service<Model>, _ id: ServiceID, _ params: Params) async throws(FeathersError) {
         // Later calls may be made outside the scope of the token.
         let params = params.withScopedToken(of: service.app)
         (self.service, self.id, self.params) = (service, id, params)
         let request = ServiceRequest(path: service.path, method: .get, id: id, params: params)
         let isForAnotherUser = params.token != nil || request.isForAnotherUser(in: service.app)
+        if !isForAnotherUser {
+            try service.app.requireOwnUser(for: "A draft of record '\(id)' of service '\(service.path)'")
+        }
         owner = isForAnotherUser ? .ofParams : .user(await service.app.resolvedIdentity())
     }
 
@@ -66,7 +70,7 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
         var request = request
         // If the user changes before the request is sent, the call fails.
         request.sender = sender
-        return try await service.app.withoutToken { try await service.respond(to: request) }
+        return try await service.app.asOwnWork { try await service.respond(to: request) }
     }
 
     private func record(_ response: ServiceResponse, to request: ServiceRequest) throws -> Record {
@@ -127,7 +131,7 @@ extension DraftSource {
             }
             try Task.checkCancellation()
         }
-        var query = service.live(params: params, stores: false)
+        var query = service.ownLive(params: params, stores: false)
         query.source.relation = RelationSource(property: service.idProperty, owner: nil)
         return (query, try sentID())
     }
@@ -146,7 +150,7 @@ extension DraftSource {
         var draft = Outbox.Draft(
             method: .patch, recordID: id, data: .object(changes), query: params.query, route: params.route)
         draft.base = Outbox.Draft.Base(record: .object(base), tag: tag)
-        let write = try await app.withoutToken { [draft] in try await service.outbox.add(draft, as: identity) }
+        let write = try await app.asOwnWork { [draft] in try await service.outbox.add(draft, as: identity) }
         return write.map { [service] in try service.decodeResult($0, of: .patch, Params()) }
     }
 

@@ -29,6 +29,6 @@ extension Service where Model: Identifiable, Model.ID: ServiceIDConvertible {
     ///   - params: The parameters of the calls that save the draft.
     /// - Throws: ``FeathersError/Code/badRequest`` if the record has no id yet or cannot be encoded.
     public func draft(_ record: Model, params: Params = Params()) async throws -> Draft<Model> {
-        try Draft(await DraftSource(self, record.id.serviceID, params), record, tag: nil)
+        try Draft(try await DraftSource(self, record.id.serviceID, params), record, tag: nil)
     }
 }

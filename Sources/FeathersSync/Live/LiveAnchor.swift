@@ -157,7 +157,7 @@ struct LiveAnchorReader<Record: Sendable> {
         let store = app.liveStores.store(
             of: source.service, source.params.route, id: source.id, await app.resolvedSender())
         if let known = store.withState({ $0.store.known(anchor.id.description) }) { return known }
-        guard let record = try await app.withoutToken({ try await source.record(anchor.id) }) else {
+        guard let record = try await app.asOwnWork({ try await source.record(anchor.id) }) else {
             throw FeathersError(.notFound, "Service '\(source.service.path)' has no record '\(anchor.id)' to begin at")
         }
         return record

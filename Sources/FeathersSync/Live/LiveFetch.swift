@@ -27,7 +27,7 @@ final class LiveFetch: Sendable {
         }
         guard let (id, delay) = scheduled else { return nil }
         return LiveFetch(
-            Task { await source.service.app.withoutToken { await Self.run(source, window, id, after: delay) } })
+            Task { await source.service.app.asOwnWork { await Self.run(source, window, id, after: delay) } })
     }
 
     deinit { task.cancel() }

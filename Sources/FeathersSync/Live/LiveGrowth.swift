@@ -145,7 +145,7 @@ extension LiveSource {
             do {
                 let begun = try window.withState { store, _ in try store.beginAddition(window.id) }
                 guard let begun else { return }
-                let (page, effects) = try await service.app.withoutToken {
+                let (page, effects) = try await service.app.asOwnWork {
                     try await self.page(begun.request, begun.fetch, window)
                 }
                 let isFilled = try window.change { store, _ in
@@ -176,7 +176,7 @@ extension LiveSource {
         }
         guard let begun else { return true }
         do {
-            let (page, effects) = try await service.app.withoutToken {
+            let (page, effects) = try await service.app.asOwnWork {
                 try await self.page(begun.request, begun.fetch, window)
             }
             return try window.change { store, _ in

@@ -136,10 +136,22 @@ extension Service {
         _ query: Query<Model> = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all,
         stores: Bool = true, operators: [QueryOperator] = []
     ) -> LiveQuery<Model> {
+        var live = ownLive(query, params: params, id: id, writes: writes, stores: stores, operators: operators)
+        // Where a live query is created decides for whom it is, because it may be read elsewhere.
+        do {
+            try app.refuseToken(for: "A live query")
+            try app.requireOwnUser(for: "A live query of service '\(path)'")
+        } catch { live.source.refusal = live.source.refusal ?? error }
+        return live
+    }
+
+    /// Returns a live query for what belongs to the app's own user already, such as a live query's related records.
+    func ownLive(
+        _ query: Query<Model> = Query(), params: Params, id: String? = nil, writes: LiveWrites = .all,
+        stores: Bool, operators: [QueryOperator] = []
+    ) -> LiveQuery<Model> {
         let written = Result { () throws(FeathersError) in try query.written(for: codec(for: params)) }
-        var refusal: FeathersError? = if case .failure(let error) = written { error } else { nil }
-        // Made for the user of a token, but possibly read outside of its scope.
-        do { try app.refuseToken(for: "A live query") } catch { refusal = refusal ?? error }
+        let refusal: FeathersError? = if case .failure(let error) = written { error } else { nil }
         return LiveQuery(
             source: LiveSource(
                 service: json, query: (try? written.get()) ?? Query(), params: params, id: id ?? idProperty,

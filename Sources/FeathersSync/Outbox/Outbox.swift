@@ -275,7 +275,7 @@ extension FeathersApp {
         for method in [ServiceMethod.get, .update, .patch, .remove] {
             use(TagMiddleware(outbox: outbox), for: .method(method))
         }
-        use(backgroundWork: { app in await outbox.run(in: app) })
+        use(backgroundWork: { app in await app.asOwnWork { await outbox.run(in: app) } })
     }
 
     /// The app's outbox, if any.

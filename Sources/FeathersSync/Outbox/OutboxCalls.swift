@@ -163,6 +163,7 @@ public struct OutboxCalls<Model: Codable & Sendable>: Sendable {
 
     private func add(_ draft: Outbox.Draft) async throws -> QueuedWrite<JSONValue> {
         try service.app.refuseToken(for: "A queued write")
+        try service.app.requireOwnUser(for: "A queued write of service '\(service.path)'")
         return try await add(draft, as: service.app.resolvedIdentity())
     }
 

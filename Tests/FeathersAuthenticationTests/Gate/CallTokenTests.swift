@@ -22,7 +22,7 @@ import Testing
             _ = try await messages.rawFind()
             _ = try await messages.rawFind(params: Params(token: "call"))
             _ = try await messages.rawFind(params: Params(headers: ["authorization": "Bearer header"]))
-            _ = try await app.withToken(nil) { try await messages.rawFind() }
+            _ = try await app.asOwnUser { try await messages.rawFind() }
             async let child = messages.rawFind()
             _ = try await child
         }
@@ -161,11 +161,11 @@ import Testing
         let error = await body.value
         #expect(error?.code == .notAuthenticated && error?.execution == .neverSent)
         #expect(error?.message.contains("'find' on service 'messages'") == true)
-        _ = try await app.withToken(nil) { try await messages.rawFind() }
+        _ = try await app.asOwnUser { try await messages.rawFind() }
         _ = try await messages.rawFind(params: Params(token: "call"))
         #expect(sent(server) == ["Bearer theirs", "Bearer own", "Bearer call"])
         // Live queries are the app's own. This server's result is not one that they can show.
-        var live = messages.live().makeAsyncIterator()
+        var live = await app.asOwnUser { messages.live() }.makeAsyncIterator()
         let shown = await failure { try await live.next() }
         #expect(shown?.code == .generalError)
         #expect(sent(server).last == "Bearer own")

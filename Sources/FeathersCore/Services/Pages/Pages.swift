@@ -25,8 +25,8 @@ extension Service {
             try params.query.joined(with: query.written(for: codec(for: params)))
         }
         return Pages(
-            service: json, query: written, params: params.withoutQuery.withScopedToken(of: app), size: size, key: key,
-            prefetch: max(prefetch, 0), read: page
+            service: json, query: written, params: params.withoutQuery.withScopedToken(of: app),
+            scope: UserScope.current, size: size, key: key, prefetch: max(prefetch, 0), read: page
         ) { json, index in
             try decodeListed(json, at: index, params) { try decodeRecord($0, params) }
         }
@@ -39,6 +39,8 @@ public struct Pages<Model: Sendable>: AsyncSequence, Sendable {
     /// The query, or the error if it cannot be written, which the first page throws.
     let query: Result<Query<JSONValue>, FeathersError>
     let params: Params
+    /// For whom the pages were created.
+    let scope: UserScope?
     let size: Int
     let key: String?
     let prefetch: Int
@@ -107,7 +109,7 @@ public struct Pages<Model: Sendable>: AsyncSequence, Sendable {
 
     private func page(_ query: Query<JSONValue>) async throws -> Page<JSONValue> {
         let request = try service.request(.find, query: query, params: params)
-        return try read(await service.app.withToken(of: params) { try await service.execute(request).result })
+        return try read(await UserScope.run(in: scope) { try await service.execute(request).result })
     }
 }
 
