@@ -28,6 +28,8 @@ package struct MiddlewareSite: Sendable {
     package let path: String?
     /// The innermost stage, which produces the response.
     package private(set) var implementation: any Responder
+    /// Whether the middleware is installed for the whole app, rather than for this service.
+    package private(set) var isWholeApp = false
     private let weakApp: WeakApp
 
     init(path: String?, implementation: any Responder, app: FeathersApp) {
@@ -41,6 +43,9 @@ package struct MiddlewareSite: Sendable {
 
     /// Returns the user that a request is sent as.
     package func sender(of request: ServiceRequest) -> RequestSender? { request.sender ?? app?.currentSender }
+
+    /// Whether calls leave the process: those of endpoints, and of services on a server.
+    package var isRemote: Bool { path == nil || implementation is RemoteResponder }
 
     /// Returns the same site for a method that the service's options exclude.
     func refusing() -> MiddlewareSite {
@@ -59,9 +64,13 @@ package struct MiddlewareSite: Sendable {
         }
         if app.middleware.isEmpty && service.middleware.isEmpty { return implementation }
         let named = HookScope.method(method)
-        let installed = [app, service].flatMap { $0.middleware[.all] + $0.middleware[named] }
-        let inOrder = MiddlewareOrder.allCases.flatMap { order in installed.filter { $0.order == order } }
-        return inOrder.reversed().reduce(implementation) { $1.around($0, at: self) ?? $0 }
+        var wholeApp = self
+        wholeApp.isWholeApp = true
+        let installed = [(app, wholeApp), (service, self)].flatMap { hooks, site in
+            (hooks.middleware[.all] + hooks.middleware[named]).map { (middleware: $0, site: site) }
+        }
+        let inOrder = MiddlewareOrder.allCases.flatMap { order in installed.filter { $0.middleware.order == order } }
+        return inOrder.reversed().reduce(implementation) { $1.middleware.around($0, at: $1.site) ?? $0 }
     }
 }
 

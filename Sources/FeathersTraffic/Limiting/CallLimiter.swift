@@ -1,5 +1,6 @@
 public import FeathersCore
 import FeathersSupport
+import Synchronization
 
 extension Hooks {
     /// Limits how many calls are in flight at the same time. Further calls wait in order.
@@ -9,9 +10,14 @@ extension Hooks {
     /// await reports.use(hooks: .limiting(to: 1, waiting: 10))
     /// ```
     ///
-    /// For an app, the limit applies to the calls of all services and endpoints together; for a service, to its own.
+    /// For an app, the limit applies to the calls that leave the process: those of endpoints and of services on a
+    /// server. Calls of local services do not count, but the calls that they make do. For a service, the limit applies
+    /// to its own calls, also if it is local. Calls that it makes to itself meanwhile share the turn.
+    ///
     /// Calls wait after their hooks have run, so a call that waits for a sign-in does not count toward the limit.
-    /// Waiting can be cancelled, and counts toward the call's timeout.
+    /// Waiting can be cancelled, and counts toward the call's timeout. A streamed result counts until it begins.
+    ///
+    /// Two local services with limits that call each other can wait for each other until their time ends.
     ///
     /// If the queue is full, a call fails with ``FeathersError/Code/tooManyRequests``. If its time ends while it waits,
     /// it fails with ``FeathersError/Code/timeout``. In both cases, it was never sent, so `retrying` can retry the
@@ -37,9 +43,22 @@ final class CallLimiter: Middleware {
         var lastID = 0
     }
 
-    /// The limiters whose turn the current task holds. A local service's call must not wait for the turn during which
-    /// it is made.
-    @TaskLocal fileprivate static var held: Set<ObjectIdentifier> = []
+    /// The turn of a local service's call, which the calls within it share.
+    final class Turn: Sendable {
+        private let limiter: CallLimiter
+        private let isOver = Atomic(false)
+
+        init(_ limiter: CallLimiter) { self.limiter = limiter }
+
+        func end() { isOver.store(true, ordering: .releasing) }
+
+        /// Whether a call that is made within this turn has one of a limiter. Tasks may outlive the turn.
+        func isTurn(of other: CallLimiter) -> Bool { limiter === other && !isOver.load(ordering: .acquiring) }
+    }
+
+    /// The turns of the local services within which the current task makes calls. A call that waited for one of them
+    /// would wait for itself.
+    @TaskLocal fileprivate static var held: [Turn] = []
 
     let order = MiddlewareOrder.limiting
     private let limit: Int
@@ -61,7 +80,11 @@ final class CallLimiter: Middleware {
     }
 
     func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)? {
-        LimitedResponder(limiter: self, next: next, isLocal: !(site.implementation is RemoteResponder))
+        // A local service's call would hold its turn while it waits for those of the calls that it makes.
+        if site.isWholeApp, !site.isRemote { return nil }
+        // The same hooks may be registered for the app and for a service.
+        if (next as? LimitedResponder)?.isLimited(by: self) == true { return nil }
+        return LimitedResponder(limiter: self, next: next, isRemote: site.isRemote)
     }
 
     /// Waits for a turn, and deducts the waiting time from the request's timeout.
@@ -115,21 +138,28 @@ final class CallLimiter: Middleware {
 private struct LimitedResponder: Responder {
     let limiter: CallLimiter
     let next: any Responder
-    let isLocal: Bool
+    let isRemote: Bool
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         let held = CallLimiter.held
         // Calls that set up a connection never wait: others may hold their turns until it is signed in.
-        guard !request.params.concernsConnection, !isLocal || !held.contains(ObjectIdentifier(limiter)) else {
+        guard !request.params.concernsConnection, !held.contains(where: { $0.isTurn(of: limiter) }) else {
             return try await next.respond(to: request)
         }
         var request = request
         try await limiter.takeTurn(for: &request)
         defer { limiter.leave() }
-        guard isLocal else { return try await next.respond(to: request) }
-        return try await CallLimiter.$held.withValue(held.union([ObjectIdentifier(limiter)])) { [request] in
+        if isRemote { return try await next.respond(to: request) }
+        let turn = CallLimiter.Turn(limiter)
+        defer { turn.end() }
+        return try await CallLimiter.$held.withValue(held + [turn]) { [request] in
             try await next.respond(to: request)
         }
+    }
+
+    /// Whether the calls already take a turn of a limiter.
+    func isLimited(by limiter: CallLimiter) -> Bool {
+        self.limiter === limiter || (next as? LimitedResponder)?.isLimited(by: limiter) == true
     }
 }
 
