@@ -20,7 +20,7 @@ struct RESTRequestBuilder: Sendable {
             url: try url(for: request),
             headers: try fields(for: request, verb),
             timeout: request.params.timeout ?? (request.params.upload == nil ? timeout : nil),
-            maximumResponseBytes: maximumResponseBytes
+            redirects: .followSameMethod(maximum: 20), maximumResponseBytes: maximumResponseBytes
         )
         guard verb.carriesData, request.params.upload == nil else { return httpRequest }
         let isNull = request.data?.isNull ?? true

@@ -16,7 +16,9 @@ enum RESTResponse {
     static func response(of response: HTTPResponse, to request: ServiceRequest, requestedAt url: URL)
         throws(FeathersError) -> ServiceResponse
     {
-        if let error = response.otherHostError(requestedAt: url) { throw error }
+        if let error = response.otherHostError(requestedAt: url, signsIn: request.params.concernsConnection) {
+            throw error
+        }
         var result: ServiceResponse
         if response.status == 304, let held = request.params.heldResponse {
             result = ServiceResponse(held.value)
@@ -65,7 +67,7 @@ enum RESTResponse {
             error = FeathersError(
                 FeathersError.Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
         }
-        if isForeign, response.isNetworksOwn {
+        if isForeign || response.isRedirect, response.isNetworksOwn {
             error = FeathersError(.unavailable, error.message, data: error.data, execution: .mayHaveExecuted)
         }
         // An error in another format is stored in full.

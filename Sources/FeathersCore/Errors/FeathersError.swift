@@ -63,6 +63,8 @@ public struct FeathersError: Error, Sendable {
     public var method: ServiceMethod?
     /// Text that the description adds to the server's message, such as the URL of the response. It contains no secrets.
     package var hint: String?
+    /// Whether the server is one that doesn't get the app's token, so that a 401 says nothing about the app's user.
+    package var isFromUntrustedServer = false
 
     /// Creates an error. The message appears in logs, so it must not contain secrets.
     public init(

@@ -74,10 +74,10 @@ struct SendingResponder: Responder {
             try request.addTokenField(app, mayCarry: app?.trusts(remote) == true)
             request.harmlessFields = app?.harmlessFields
         }
-        guard let health else { return try request.checked(await remote.respond(to: request)) }
+        guard let health else { return try request.checked(await send(request)) }
         let response: ServiceResponse
         do {
-            response = try await remote.respond(to: request)
+            response = try await send(request)
         } catch {
             if let reached = (error as? FeathersError)?.reachedServer, health.callEnded(reached: reached) {
                 app.app?.noteHealth()
@@ -86,5 +86,22 @@ struct SendingResponder: Responder {
         }
         if health.callEnded(reached: true) { app.app?.noteHealth() }
         return try request.checked(response)
+    }
+
+    /// Sends a request. If a server that doesn't get the app's token refuses it, the error says so.
+    private func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+        do {
+            return try await remote.respond(to: request)
+        } catch var error as FeathersError
+            where !remote.isOwn && error.execution == .answered
+            && (error.code == .notAuthenticated || error.code == .forbidden)
+        {
+            if app.app?.trusts(remote) == true { throw error }
+            error.isFromUntrustedServer = true
+            let servers = FeathersApp.origins(of: remote.transport).map(\.description).sorted()
+            let server = servers.isEmpty ? "the service's own transport" : servers.joined(separator: " or ")
+            error.hint = error.hint ?? "from \(server), which doesn't get the app's token"
+            throw error
+        }
     }
 }

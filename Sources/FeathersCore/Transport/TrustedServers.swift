@@ -40,7 +40,7 @@ extension FeathersApp {
         return own.isEmpty ? Set([endpointServer].compactMap(\.self)) : own
     }
 
-    private static func origins(of transport: (any Transport)?) -> Set<Origin> {
+    static func origins(of transport: (any Transport)?) -> Set<Origin> {
         Set(transport?.innermost.compactMap { ($0 as? any AddressedTransport)?.origin } ?? [])
     }
 

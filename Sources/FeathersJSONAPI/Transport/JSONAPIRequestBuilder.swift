@@ -94,7 +94,8 @@ struct JSONAPIRequestBuilder: Sendable {
         let http = HTTPRequest(
             method: method, url: target,
             headers: try fields(for: request, hasBody: bytes != nil, extensions: extensions), body: bytes,
-            timeout: request.params.timeout ?? timeout, maximumResponseBytes: maximumResponseBytes)
+            timeout: request.params.timeout ?? timeout, redirects: .followSameMethod(maximum: 20),
+            maximumResponseBytes: maximumResponseBytes)
         let include = query.json["$include"]?.array?.compactMap { $0.string.map(codec.keys.wirePath) }
         return JSONAPIExchange(request: http, expectation: expectation, include: include)
     }

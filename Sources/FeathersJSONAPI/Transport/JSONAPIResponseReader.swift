@@ -167,7 +167,9 @@ extension FeathersError {
     /// Creates the error for a response. It stores the error objects, or the status and body if the response isn't
     /// JSON:API.
     fileprivate init(jsonAPI response: HTTPResponse) {
-        if let document = try? JSONAPIDocument(parsing: response.jsonText), document.errors != nil {
+        if !response.isRedirect, let document = try? JSONAPIDocument(parsing: response.jsonText),
+            document.errors != nil
+        {
             self.init(document, response)
             return
         }

@@ -171,7 +171,9 @@
                 return .failure(HTTPClientError(.badResponse, "The response head is incomplete", host: exchange.host))
             }
             let headers = HTTPHeaders(received: head.fields)
-            return .success(HTTPResponse(status: head.status, headers: headers, body: body, url: exchange.request.url))
+            var response = HTTPResponse(status: head.status, headers: headers, body: body, url: exchange.request.url)
+            response.hasLostFields = exchange.request.hasLostFields
+            return .success(response)
         }
 
         private func installCallbacks() {
@@ -244,8 +246,9 @@
             guard let pipe, let exchange else { return }
             isPassingOn = true
             if lastMove != nil { lastMove = .now }
-            let response = HTTPResponse(
+            var response = HTTPResponse(
                 status: head.status, headers: HTTPHeaders(received: head.fields), url: exchange.request.url)
+            response.hasLostFields = exchange.request.hasLostFields
             pipe.open(response) { [weak exchange] in exchange?.resume() }
         }
 

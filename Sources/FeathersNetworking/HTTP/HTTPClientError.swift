@@ -26,6 +26,9 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
         case tooManyRedirects
         /// A redirect points to a URL that is neither `http` nor `https`, or from `https` to `http`.
         case invalidRedirect
+        /// A redirect would change the request to a `GET`, which ``HTTPRedirectPolicy/followSameMethod(maximum:)``
+        /// doesn't allow.
+        case methodChanged
         /// The body is larger than the request allows.
         case responseTooLarge
         /// A file to upload cannot be read, or changed while it was being sent.
@@ -40,7 +43,8 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
         var impliedDelivery: Delivery {
             switch self {
             case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls, .unreadableFile: .neverSent
-            case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .responseTooLarge,
+            case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .methodChanged,
+                .responseTooLarge,
                 .unwritableFile, .closed,
                 .other:
                 .mayHaveExecuted

@@ -4,11 +4,12 @@ import Foundation
 /// The redirect rules that all clients share (Fetch standard, "HTTP-redirect fetch").
 package enum HTTPRedirect {
     /// Returns the request that follows a response, or nil if the response is final. A 303, and a 301 or 302 to a POST,
-    /// continue as a GET without a body, as in every browser. A 307 or 308 repeats the request. When the origin
-    /// changes, fields that may identify the sender are removed: a server must not be able to collect another server's
-    /// tokens, which may be in any field. No request leads from https to http, where everyone on the network could read
-    /// it.
-    /// - Throws: ``HTTPClientError/Kind/invalidRedirect`` if the target cannot be requested.
+    /// continue as a GET without a body, as in every browser, if the request's policy allows that. A 307 or 308 repeats
+    /// the request. When the origin changes, fields that may identify the sender are removed: a server must not be able
+    /// to collect another server's tokens, which may be in any field. No request leads from https to http, where
+    /// everyone on the network could read it.
+    /// - Throws: ``HTTPClientError/Kind/invalidRedirect`` if the target cannot be requested, or
+    ///   ``HTTPClientError/Kind/methodChanged``.
     package static func request(after response: HTTPResponse, to request: HTTPRequest) throws(HTTPClientError)
         -> HTTPRequest?
     {
@@ -28,6 +29,13 @@ package enum HTTPRedirect {
         var next = request
         next.url = target
         if becomesGet(method: request.method, status: response.status) {
+            if case .followSameMethod = request.redirects {
+                throw HTTPClientError(
+                    .methodChanged,
+                    "The server redirected \(request.method) to \(target.withoutCredentials) with status "
+                        + "\(response.status), which would continue as GET without its data",
+                    host: request.url.hostAndPort)
+            }
             next.method = "GET"
             next.body = nil
             for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location"] {
@@ -35,22 +43,13 @@ package enum HTTPRedirect {
             }
         }
         if origin != targetOrigin {
-            for field in next.headers where !impersonal.contains(field.name.lowercased()) {
+            next.hasLostFields = true
+            for field in next.headers where !ImpersonalFields.names.contains(field.name.lowercased()) {
                 next.headers.remove(field.name)
             }
         }
         return next
     }
-
-    /// Fields that describe the request, its body, and the response it accepts. `X-Service-Method` is the name of a
-    /// custom method.
-    private static let impersonal: Set<String> = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
-        "content-language",
-        "content-location", "content-type", "expect", "idempotency-key", "if-match", "if-modified-since",
-        "if-none-match", "if-range",
-        "if-unmodified-since", "pragma", "prefer", "range", "user-agent", "x-service-method",
-    ]
 
     private static func becomesGet(method: String, status: Int) -> Bool {
         switch status {
@@ -69,15 +68,16 @@ package enum HTTPRedirect {
         var request = request
         var hops = 0
         while true {
-            let response: HTTPResponse
+            var response: HTTPResponse
             do {
                 response = try await exchange(request, deadline)
+                if request.hasLostFields { response.hasLostFields = true }
             } catch var error as HTTPClientError where hops > 0 {
                 // The server has already executed the first request.
                 error.delivery = .mayHaveExecuted
                 throw error
             }
-            guard case .follow(let maximum) = request.redirects,
+            guard let maximum = request.redirects.maximum,
                 let next = try Self.request(after: response, to: request)
             else {
                 return response

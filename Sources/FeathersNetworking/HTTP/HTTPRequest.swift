@@ -24,6 +24,8 @@ public struct HTTPRequest: Sendable {
     ///
     /// The default is true for idempotent methods (RFC 9110, section 9.2.2). `URLSession` makes its own decision.
     public var isRepeatable: Bool
+    /// Whether a redirect to another origin has removed the fields that may identify the sender.
+    package var hasLostFields = false
 
     /// The default limit for a response's body: 16 MiB.
     public static let defaultMaximumResponseBytes = TextLimit.standard
@@ -59,7 +61,22 @@ public struct HTTPRequest: Sendable {
 /// How a client handles redirects.
 public enum HTTPRedirectPolicy: Hashable, Sendable {
     /// Follows at most `maximum` redirects, then fails with ``HTTPClientError/Kind/tooManyRedirects``.
+    ///
+    /// As in a browser, a 303, and a 301 or 302 to a `POST`, continue as a `GET` without the body.
     case follow(maximum: Int)
+    /// Follows at most `maximum` redirects that repeat the request with its method and body.
+    ///
+    /// A redirect that would continue as a `GET` fails with ``HTTPClientError/Kind/methodChanged``: the response to
+    /// that `GET` would say nothing about the request. Calls of services use this policy.
+    case followSameMethod(maximum: Int)
     /// Returns the redirect itself.
     case never
+
+    /// The maximum number of redirects that are followed; nil if none are.
+    var maximum: Int? {
+        switch self {
+        case .follow(let maximum), .followSameMethod(let maximum): maximum
+        case .never: nil
+        }
+    }
 }

@@ -10,6 +10,8 @@ public struct HTTPResponse: Sendable {
     public var body: [UInt8]
     /// The URL of this response. It differs from the request's URL after redirects.
     public var url: URL
+    /// Whether the request reached this server without the fields that may identify its sender, because of a redirect.
+    package var hasLostFields = false
 
     /// Creates a response, for your own clients and for tests.
     public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], url: URL) {

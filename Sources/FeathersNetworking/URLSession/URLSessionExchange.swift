@@ -99,7 +99,7 @@ final class URLSessionExchange: Sendable {
         else {
             return
         }
-        pipe.open(HTTPResponse(response, body: [], requested: request.url)) { [weak self] in self?.setPaused(false) }
+        pipe.open(HTTPResponse(response, body: [], to: request)) { [weak self] in self?.setPaused(false) }
     }
 
     /// The number of unread bytes at which a task that cannot pause fails.
@@ -185,7 +185,7 @@ final class URLSessionExchange: Sendable {
         if let error {
             running.continuation.resume(throwing: HTTPClientError(urlSession: error, host: host))
         } else if let response = response as? HTTPURLResponse {
-            running.continuation.resume(returning: HTTPResponse(response, body: running.body, requested: request.url))
+            running.continuation.resume(returning: HTTPResponse(response, body: running.body, to: request))
         } else {
             running.continuation.resume(throwing: HTTPClientError(.badResponse, "The response isn't HTTP", host: host))
         }

@@ -169,12 +169,14 @@ extension URLRequest {
 }
 
 extension HTTPResponse {
-    init(_ response: HTTPURLResponse, body: [UInt8], requested url: URL) {
+    init(_ response: HTTPURLResponse, body: [UInt8], to request: HTTPRequest) {
         let fields = response.allHeaderFields.compactMap { name, value -> HTTPHeaders.Field? in
             guard let name = name as? String, let value = value as? String else { return nil }
             return (name, value)
         }
         self.init(
-            status: response.statusCode, headers: HTTPHeaders(received: fields), body: body, url: response.url ?? url)
+            status: response.statusCode, headers: HTTPHeaders(received: fields), body: body,
+            url: response.url ?? request.url)
+        hasLostFields = request.hasLostFields
     }
 }

@@ -34,6 +34,7 @@ public import Foundation
 /// - ``body``
 /// - ``credentials``
 /// - ``timeout``
+/// - ``redirects``
 ///
 /// ### What comes back
 /// - ``validate``
@@ -60,6 +61,12 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// The maximum duration; nil for the transport's timeout. Files have none by default; see
     /// ``FeathersApp/transfer(_:over:params:progress:)``.
     public var timeout: Duration?
+    /// The redirects that are followed; by default, those that repeat the request with its method and body.
+    ///
+    /// Other redirects would continue as a `GET`, whose response says nothing about a write, so the call fails as one
+    /// that may have been executed. If your server responds to a `POST` with a 303 to the result, use
+    /// `.follow(maximum: 20)`.
+    public var redirects = HTTPRedirectPolicy.followSameMethod(maximum: 20)
     /// The base URL for the path, in place of the transport's.
     public var baseURL: URL?
     /// The servers that receive the app's token and the header fields of its hooks and transport.

@@ -70,7 +70,7 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
         }
         let request = HTTPRequest(
             method: endpoint.method.rawValue, url: url, headers: headers, timeout: params.timeout,
-            maximumResponseBytes: transport.maximumResponseBytes)
+            redirects: endpoint.redirects, maximumResponseBytes: transport.maximumResponseBytes)
         return (request, body)
     }
 

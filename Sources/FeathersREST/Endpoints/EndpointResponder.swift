@@ -39,7 +39,7 @@ struct EndpointResponder<Response: Sendable>: Responder {
         }
         // A confirmed response was checked before it was stored.
         if !response.confirms(request.params.heldResponse) {
-            try check(response, accept: httpRequest.headers["Accept"])
+            try check(response, to: httpRequest)
         }
         return response
     }
@@ -48,8 +48,14 @@ struct EndpointResponder<Response: Sendable>: Responder {
     /// type.
     /// - Throws: Any error from the endpoint's own function, the server's ``FeathersError``, or an error that names
     ///   both content types.
-    private func check(_ response: HTTPResponse, accept: String?) throws {
+    private func check(_ response: HTTPResponse, to request: HTTPRequest) throws {
         try endpoint.validate?(response)
+        // Another 401 says nothing about the app's token.
+        if response.status == 401, builder.carriesCredentials,
+            let error = response.refusalWithoutFields(requestedAt: request.url)
+        {
+            throw error
+        }
         guard response.isSuccess else {
             var error = RESTResponse.error(of: response)
             // An endpoint isn't a service, so replace a hint about a missing service.
@@ -58,7 +64,7 @@ struct EndpointResponder<Response: Sendable>: Responder {
         }
         // The default Accept field is only a hint: decoding shows whether the response is JSON. A field that was set
         // explicitly is binding.
-        guard let accept, accept != endpoint.reading.kind.accept, !response.body.isEmpty,
+        guard let accept = request.headers["Accept"], accept != endpoint.reading.kind.accept, !response.body.isEmpty,
             let type = response.headers["Content-Type"],
             let mediaType = MediaType(type), !mediaType.isAccepted(by: accept)
         else { return }

@@ -269,6 +269,7 @@ private struct EventSourceResponder: Responder {
                 atMost: transport.builder.timeout,
                 orThrow: HTTPClientError(.timeout, "The request timed out", host: httpRequest.url.hostAndPort)
             ) { try await pipe.head() }
+            if head.status == 401, let error = head.refusalWithoutFields(requestedAt: httpRequest.url) { throw error }
             guard head.isSuccess else { throw RESTResponse.error(of: head) }
             var response = ServiceResponse(.null)
             response[HTTPHead.self] = HTTPHead(head)

@@ -31,6 +31,8 @@ struct SendVerdict: Sendable, Equatable {
             course = isKeyed ? .waitForServer : .ask(.unknown)
         case .answered:
             switch error.code.rawValue {
+            // Signing in would change nothing for a server that doesn't get the token.
+            case 401 where error.isFromUntrustedServer: (course, mayHaveExecuted) = (.ask(.rejected), false)
             case 401: (course, mayHaveExecuted) = (.waitForSignIn, false)
             case 429: (course, mayHaveExecuted) = (.retry(after: error.requestedDelay), false)
             case 409, 412: (course, mayHaveExecuted) = (.ask(.conflict), false)

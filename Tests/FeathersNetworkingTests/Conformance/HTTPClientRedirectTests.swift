@@ -82,6 +82,31 @@ struct HTTPClientRedirectTests {
         #expect(try await script.requests().count == 1)
     }
 
+    @Test(
+        "that would change the method fail as requests that may have been executed, if the policy says so",
+        arguments: TestedClient.all, [301, 302, 303])
+    func sameMethod(tested: TestedClient, status: Int) async throws {
+        let client = try tested.make()
+        let script = try await redirecting(status) { $0.path() + "/there" }
+        let error = try await client.failure(
+            try request(script.url, "POST", redirects: .followSameMethod(maximum: 20)))
+        #expect(error.kind == .methodChanged && error.delivery == .mayHaveExecuted)
+        #expect(try await script.requests().count == 1)
+    }
+
+    @Test("to another origin say so in the response", arguments: TestedClient.all, [true, false])
+    func lostFields(tested: TestedClient, isStreamed: Bool) async throws {
+        let client = try tested.make()
+        let script = try await redirecting(302) {
+            $0.absoluteString.replacingOccurrences(of: "127.0.0.1", with: "localhost")
+        }
+        let request = try request(script.url)
+        let response =
+            isStreamed
+            ? try await client.stream(HTTPTransfer(request, pipe: HTTPBodyPipe())) : try await client.execute(request)
+        #expect(response.hasLostFields)
+    }
+
     @Test("to where nothing listens may have been executed at first", arguments: TestedClient.all)
     func unreachable(tested: TestedClient) async throws {
         let client = try tested.make()

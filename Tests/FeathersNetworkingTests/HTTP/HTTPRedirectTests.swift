@@ -4,8 +4,10 @@ import Testing
 
 @Suite("A redirect")
 struct HTTPRedirectTests {
-    private func follow(_ status: Int, _ method: String = "POST", from: String = "http://a/x/y?q", to location: String?)
-        throws
+    private func follow(
+        _ status: Int, _ method: String = "POST", from: String = "http://a/x/y?q", to location: String?,
+        redirects: HTTPRedirectPolicy = .follow(maximum: 20)
+    ) throws
         -> HTTPRequest?
     {
         var headers = HTTPHeaders()
@@ -13,7 +15,8 @@ struct HTTPRedirectTests {
             try headers.set(name, to: "v")
         }
         let url = try #require(URL(string: from))
-        let request = HTTPRequest(method: method, url: url, headers: headers, body: [1], timeout: .seconds(1))
+        let request = HTTPRequest(
+            method: method, url: url, headers: headers, body: [1], timeout: .seconds(1), redirects: redirects)
         let fields = location.map { [("location", $0)] } ?? []
         let response = HTTPResponse(
             status: status, headers: HTTPHeaders(received: fields.map { ($0.0, $0.1) }), url: url)
@@ -38,6 +41,36 @@ struct HTTPRedirectTests {
         #expect((next.headers["Content-Type"] == nil) == isDropped)
         #expect(next.headers["X-Kept"] == "v")
         #expect(next.timeout == .seconds(1))
+    }
+
+    @Test(
+        "that changes the method is refused if the request says so",
+        arguments: [(301, "POST"), (302, "POST"), (303, "POST"), (303, "PUT"), (303, "PATCH"), (303, "DELETE")])
+    func sameMethod(status: Int, method: String) throws {
+        let policy = HTTPRedirectPolicy.followSameMethod(maximum: 5)
+        let error = try #require(throws: HTTPClientError.self) {
+            try follow(status, method, to: "/z?s3cret", redirects: policy)
+        }
+        #expect(error.kind == .methodChanged && error.delivery == .mayHaveExecuted)
+        #expect(error.message.contains("redirected \(method) to http://a/z with status \(status)"))
+        #expect(!"\(error)".contains("s3cret"))
+        for kept in [307, 308] {
+            #expect(try follow(kept, method, to: "/z", redirects: policy)?.method == method)
+        }
+        for read in ["GET", "HEAD"] {
+            #expect(try follow(status, read, to: "/z", redirects: policy)?.method == read)
+        }
+    }
+
+    @Test("to another origin and back marks the request, which has lost what tells who asks")
+    func lostFields() throws {
+        let away = try #require(try follow(307, to: "http://b/z"))
+        #expect(away.hasLostFields)
+        let response = HTTPResponse(
+            status: 307, headers: HTTPHeaders(received: [("Location", "http://a/x")]), url: away.url)
+        let back = try #require(try HTTPRedirect.request(after: response, to: away))
+        #expect(back.hasLostFields && back.headers["Authorization"] == nil)
+        #expect(try follow(307, to: "/z")?.hasLostFields == false)
     }
 
     @Test(
