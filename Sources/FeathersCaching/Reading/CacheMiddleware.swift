@@ -195,7 +195,7 @@ extension ServiceCache {
             ? terms.key
             : key(
                 of: terms.request, group: terms.key.group, in: terms.site.app, as: sender.identity, terms.ownPartition)
-        if sender.isCurrent, let key {
+        if sender.isCurrent, let key, terms.request.isAnswered(by: response.result) {
             let entry = CacheEntry(
                 value: response.result, expiration: terms.expiration.date(from: options.now()),
                 entityTag: response[EntityTag.self] ?? (response[NotModified.self] == true ? found?.entityTag : nil))
@@ -216,6 +216,13 @@ extension FeathersError {
 }
 
 extension ServiceRequest {
+    /// Whether a result is one that the method returns. For example, the sign-in page of a network is no result of
+    /// `find`, even if it is JSON.
+    fileprivate func isAnswered(by result: JSONValue) -> Bool {
+        guard method == .find else { return true }
+        return (try? result.unwrapped(by: params[PageRootKeys.self] ?? [])).map(Page.isPage) ?? false
+    }
+
     /// The call in messages.
     var subject: String {
         params.endpointRead == nil ? "'\(method)' on service '\(path)'" : "'GET' on endpoint '\(path)'"

@@ -75,6 +75,9 @@ extension Page where Model == JSONValue {
         self.init(data: records, total: total, limit: limit, skip: skip, extra: page)
     }
 
+    /// Whether a result of `find` is a list or a page.
+    package static func isPage(_ json: JSONValue) -> Bool { json.array != nil || json.object?["data"]?.array != nil }
+
     /// Returns the kind of a value. Its content may be secret.
     private static func kind(of json: JSONValue) -> String {
         switch json {

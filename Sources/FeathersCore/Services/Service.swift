@@ -126,6 +126,8 @@ extension Service {
     package func request(
         _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query<Model>, params: Params
     ) throws(FeathersError) -> ServiceRequest {
+        var params = params
+        if !rootKeys.isEmpty { params[PageRootKeys.self] = rootKeys }
         if query.isEmpty { return ServiceRequest(path: path, method: method, id: id, data: data, params: params) }
         let query = try query.written(for: codec(for: params))
         return ServiceRequest(path: path, method: method, id: id, data: data, params: params.joining(query))
@@ -154,6 +156,9 @@ extension Service {
         return try request(method, data: data, query: query, params: params)
     }
 }
+
+/// The path through the envelope of a call's result.
+package enum PageRootKeys: ParamsKey { package typealias Value = [RootKey] }
 
 /// How a service writes its records.
 ///

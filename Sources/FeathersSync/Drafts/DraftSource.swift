@@ -62,7 +62,9 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
             path: service.path, method: .patch, id: try sentID(), data: .object(changes), params: params)
         if let tag { request.params.expect(tag) }
         let response = try await respond(to: request, as: sender())
-        return response.result.isNull ? nil : try record(response, to: request)
+        // Such a service says nothing about the record.
+        if response.result.isNull || service.app.servicesWithOtherResponses.contains(service.path) { return nil }
+        return try record(response, to: request)
     }
 
     private func respond(to request: ServiceRequest, as sender: RequestSender?) async throws -> ServiceResponse {
@@ -74,7 +76,11 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
     }
 
     private func record(_ response: ServiceResponse, to request: ServiceRequest) throws -> Record {
-        Record(
+        // Without its envelope, the response is no record either.
+        let result = (try? response.result.unwrapped(by: service.rootKeys)) ?? .bool(false)
+        let id = service.idProperty
+        try request.checkRecord(in: result, id == "id" ? [id, "_id"] : [id])
+        return Record(
             model: try service.decodeResult(response.result, of: request.method, params),
             tag: TaggedRecord.tag(of: response, to: request))
     }

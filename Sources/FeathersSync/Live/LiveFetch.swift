@@ -181,7 +181,8 @@ extension LiveSource {
         var query = query
         for name in ["$limit", "$sort"] { query.json[name] = nil }
         return try await service.responses(to: ids, query, fetchParams).map { request, response in
-            (Page(data: [response.result]), effects(of: response, to: request, isEmpty: false), true)
+            try request.checkRecord(in: response.result, [id])
+            return (Page(data: [response.result]), effects(of: response, to: request, isEmpty: false), true)
         }
     }
 
@@ -204,7 +205,14 @@ extension LiveSource {
     private func found(_ query: Query<JSONValue>) async throws -> Found {
         let request = try service.request(.find, query: query, params: fetchParams)
         let response = try await service.respond(to: request)
-        let page = try read(response.result)
+        let page: Page<JSONValue>
+        do { page = try read(response.result) } catch {
+            // For example the sign-in page of a network: the server can't be reached.
+            throw FeathersError(
+                .unavailable,
+                "The response to 'find' on service '\(service.path)' is neither a list nor a page",
+                execution: .mayHaveExecuted, cause: error)
+        }
         return (
             page, effects(of: response, to: request, isEmpty: page.isEmpty), response[SentQueryAsText.self] ?? false
         )
@@ -255,6 +263,8 @@ private enum FetchFailure {
         if !sender.isCurrent, error.code == .notAuthenticated {
             // Another user has signed in meanwhile. The gap that reports it has yet to arrive.
             self = .nothingToShow
+        } else if error.isFromUntrustedServer {
+            self = .end
         } else if mayRetry, sender.identity == nil, error.code == .notAuthenticated || error.code == .forbidden {
             // No one is signed in, so there is nothing to show until the next sign-in.
             self = .nothingToShow

@@ -254,6 +254,12 @@ extension OutboxSender {
         // unnoticed.
         request.sender = sender
         request.isQueuedWrite = true
-        return try await app.service(request.path).respond(to: request)
+        let response = try await app.service(request.path).respond(to: request)
+        guard request.method == .get || !app.servicesWithOtherResponses.contains(request.path) else { return response }
+        let options = outbox.options.service(at: request.path)
+        try request.checkRecord(
+            in: response.result,
+            write.idProperty.map { [$0] } ?? ["id", "_id"] + [options.recordIDProperty].compactMap(\.self))
+        return response
     }
 }

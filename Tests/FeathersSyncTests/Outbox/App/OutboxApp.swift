@@ -33,6 +33,8 @@ struct OutboxApp: Sendable {
         }
         transport = StubTransport { request in try await server.answer(request) }
         app = FeathersApp(transport: transport)
+        // The server answers with the data alone.
+        app.servicesWithOtherResponses = ["messages", "notes"]
         try app.use(outbox: outbox)
     }
 
