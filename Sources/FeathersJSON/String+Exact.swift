@@ -36,6 +36,17 @@ extension String {
     }
 }
 
+/// Text as a key that is equal only to text with the same UTF-8 bytes.
+package struct ExactText: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package static func == (left: ExactText, right: ExactText) -> Bool { left.text.isExactly(right.text) }
+
+    package func hash(into hasher: inout Hasher) { text.hashExactly(into: &hasher) }
+}
+
 /// Compares `count` bytes, eight at a time.
 @inlinable @inline(__always)
 package func haveEqualBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {

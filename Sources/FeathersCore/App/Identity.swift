@@ -1,3 +1,4 @@
+import FeathersJSON
 import FeathersSupport
 import Foundation
 import Synchronization

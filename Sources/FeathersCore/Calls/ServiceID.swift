@@ -1,12 +1,10 @@
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+import FeathersJSON
+public import Foundation
 
 /// The id of a record: a string or a number, in its original type.
 ///
-/// Servers distinguish `1` from `"1"` over Socket.IO and in JSON. In a URL, both look the same.
+/// Servers distinguish `1` from `"1"` over Socket.IO and in JSON. In a URL, both look the same. Text is compared as it
+/// was written: a composed and a decomposed "é" are different, as in JavaScript.
 public enum ServiceID: Hashable, Sendable {
     case string(String)
     case integer(Int64)
@@ -14,6 +12,45 @@ public enum ServiceID: Hashable, Sendable {
     case number(Double)
     /// A number with more digits than the other cases keep, such as an integer of 23 digits.
     case decimal(JSONDecimal)
+}
+
+extension ServiceID {
+    public static func == (left: ServiceID, right: ServiceID) -> Bool {
+        switch (left, right) {
+        case (.string(let left), .string(let right)): left.isExactly(right)
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.decimal(let left), .decimal(let right)): left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .string(let text): text.hashExactly(into: &hasher)
+        case .integer(let integer): hasher.combine(integer)
+        case .number(let number): hasher.combine(number)
+        case .decimal(let decimal): hasher.combine(decimal)
+        }
+    }
+
+    /// The id as text, for dictionaries by id: no two ids that are written differently have texts that Swift takes for
+    /// equal.
+    ///
+    /// It is the ``description``, except for text that isn't in Unicode's composed form (NFC).
+    package var key: String {
+        if case .string(let text) = self { text.exactKey } else { description }
+    }
+}
+
+extension String {
+    /// This text as a key of dictionaries: no two texts that are written differently have keys that Swift takes for
+    /// equal.
+    package var exactKey: String {
+        // Different texts in Unicode's composed form (NFC) are different for Swift too.
+        if utf8.allSatisfy({ $0 < 0x80 }) || isExactly(precomposedStringWithCanonicalMapping) { return self }
+        return "\0" + utf8.map { String($0, radix: 16) }.joined(separator: " ")
+    }
 }
 
 extension ServiceID: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {

@@ -10,6 +10,11 @@ public struct EventName: RawRepresentable, Hashable, Sendable, ExpressibleByStri
         self.rawValue = value
     }
 
+    /// Compares the names as they were written, as JavaScript does.
+    public static func == (left: EventName, right: EventName) -> Bool { left.rawValue.isExactly(right.rawValue) }
+
+    public func hash(into hasher: inout Hasher) { rawValue.hashExactly(into: &hasher) }
+
     /// The event of `create`.
     public static let created = EventName(rawValue: "created")
     /// The event of `update`.

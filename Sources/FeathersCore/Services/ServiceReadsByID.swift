@@ -44,10 +44,10 @@ extension Service {
         for result in results { found.merge(result.found) { $1 } }
         let unread = results.flatMap(\.unread)
         for (_, response) in try await json.responses(to: unread, conditions, params.withoutQuery) {
-            found[try response.result.id(named: property).description] = response.result
+            found[try response.result.id(named: property).key] = response.result
         }
         return try wanted.ids.compactMap { id in
-            guard let json = found[id.description] else { return nil }
+            guard let json = found[id.key] else { return nil }
             return try record(json, params)
         }
     }
@@ -70,13 +70,13 @@ extension Service {
             let response = try await execute(json.request(.find, query: query, params: params))
             isText = isText || response[SentQueryAsText.self] == true
             let page = try page(response.result)
-            for record in page.data { found[try record.id(named: property).description] = record }
-            let rest = open.filter { found[$0.description] == nil }
+            for record in page.data { found[try record.id(named: property).key] = record }
+            let rest = open.filter { found[$0.key] == nil }
             // A list, or a page with room left, contains every remaining record.
             guard let limit = page.limit, page.count >= limit, rest.count < open.count else { break }
             open = rest
         }
-        return (found, isText ? ids.unread { found[$0.description] != nil } : [])
+        return (found, isText ? ids.unread { found[$0.key] != nil } : [])
     }
 
     /// Reads the records of ids with `get`, because the server has not found them by their text. Records that do not
@@ -124,7 +124,7 @@ package struct RequestedIDs {
 
     package mutating func append(_ id: ServiceID) {
         // In URLs, and in the responses of many databases, 7 and "7" are the same id.
-        if known.insert(id.description).inserted { ids.append(id) }
+        if known.insert(id.key).inserted { ids.append(id) }
     }
 
     /// Returns the ids, divided into requests.

@@ -93,7 +93,7 @@ extension DraftModel {
         let (query, id) = try await draft.source.live()
         var snapshots = LiveSnapshotReader(query.source)
         var key = RelatedKeys.Change()
-        key.added[id.description] = id.json
+        key.added[id.key] = id.json
         snapshots.changeKeys(key)
         while true {
             let known = saves

@@ -156,7 +156,7 @@ struct LiveAnchorReader<Record: Sendable> {
         let app = source.service.app
         let store = app.liveStores.store(
             of: source.service, source.params.route, id: source.id, await app.resolvedSender())
-        if let known = store.withState({ $0.store.known(anchor.id.description) }) { return known }
+        if let known = store.withState({ $0.store.known(anchor.id.key) }) { return known }
         guard let record = try await app.asOwnWork({ try await source.record(anchor.id) }) else {
             throw FeathersError(.notFound, "Service '\(source.service.path)' has no record '\(anchor.id)' to begin at")
         }

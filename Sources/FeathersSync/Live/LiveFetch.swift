@@ -172,7 +172,7 @@ extension LiveSource {
         zip(chunks, found).flatMap { ids, pages in
             guard pages.contains(where: \.isText) else { return [ServiceID]() }
             let known = Set(pages.flatMap(\.page.data).compactMap { RelatedKeys.text($0[id]) })
-            return ids.unread { known.contains($0.description) }
+            return ids.unread { known.contains($0.key) }
         }
     }
 

@@ -8,6 +8,9 @@ public import Foundation
 public struct LiveRow<Record: Sendable>: Sendable, Identifiable {
     /// The id of the row, as text. It stays the same when the server assigns an id to a record that the app creates, so
     /// that a list view keeps its selection.
+    ///
+    /// An id that isn't in Unicode's composed form (NFC) is written otherwise here, because Swift takes the two forms
+    /// for equal. Use the record's own id in calls.
     public let id: String
     /// The record, with queued writes applied.
     public let record: Record

@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersJSON
 import FeathersSupport
 
 /// The store of a service, route and sign-in, shared by the live queries and the outbox of an app.
@@ -12,6 +13,19 @@ final class LiveStore: Sendable {
         /// The name of the records' id property.
         let id: String
         let sender: RequestSender
+
+        /// Compares paths and values of placeholders as they were written.
+        static func == (left: Key, right: Key) -> Bool {
+            left.sender == right.sender && left.id.isExactly(right.id) && left.isOf(right.path, right.route)
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(path) }
+
+        /// Whether the store is the one of a service and values for the placeholders of its path.
+        func isOf(_ path: String, _ route: [String: String]) -> Bool {
+            self.path.isExactly(path) && self.route.count == route.count
+                && self.route.allSatisfy { name, value in route[name]?.isExactly(value) == true }
+        }
     }
 
     /// The progress of a window's reader.

@@ -8,6 +8,8 @@ struct OutboxStores: Sendable {
     }
 
     private var places: [String: [Place]] = [:]
+    /// The number of paths at which those without open stores are removed.
+    private var sweepCount = 64
     /// The stores whose readers must still be woken.
     private var changed: [LiveStore] = []
 
@@ -15,12 +17,16 @@ struct OutboxStores: Sendable {
     var all: [LiveStore] { places.values.joined().compactMap(\.store) }
 
     mutating func add(_ store: LiveStore) {
+        if places.count >= sweepCount {
+            places = places.filter { $0.value.contains { $0.store != nil } }
+            sweepCount = max(2 * places.count, 64)
+        }
         places[store.key.path] = (places[store.key.path] ?? []).filter { $0.store != nil } + [Place(store: store)]
     }
 
     /// The stores of a service and route.
     private func stores(at path: String, _ route: [String: String]) -> [LiveStore] {
-        (places[path] ?? []).compactMap(\.store).filter { $0.key.route == route }
+        (places[path] ?? []).compactMap(\.store).filter { $0.key.isOf(path, route) }
     }
 
     /// Applies a change of a write to the stores of its service.
@@ -31,7 +37,7 @@ struct OutboxStores: Sendable {
         for path in Set(changes.map(\.write.path)) {
             for store in (places[path] ?? []).compactMap(\.store) {
                 let own = changes.filter { _, write in
-                    write.path == path && write.route == store.key.route
+                    store.key.isOf(write.path, write.route)
                         && write.belongs(to: store.key.sender.identity)
                 }
                 guard !own.isEmpty else { continue }
@@ -90,7 +96,7 @@ extension OutboxQueue {
     /// Returns the writes that a store shows.
     func writes(for store: LiveStore) -> [Item] {
         writes(of: store.key.sender.identity).filter {
-            $0.write.path == store.key.path && $0.write.route == store.key.route
+            store.key.isOf($0.write.path, $0.write.route)
         }
     }
 }

@@ -70,7 +70,7 @@ extension Outbox {
                 try? await journal.append(.ended(dependent), isOwed: true)
             }
         case .executed(let record):
-            let known = withState { $0.stores.known(record.description, at: item.write.path, item.write.route) }
+            let known = withState { $0.stores.known(record.key, at: item.write.path, item.write.route) }
             let result = finish(id, made: made)
             if let known { result?.resolve(known) } else { result?.fail(FeathersError(lostResponseOf: record)) }
         case .retry, .replace, .merge: decided(id, replacement)

@@ -18,7 +18,7 @@ struct TaggedRecord: Sendable {
     }
 
     static func key(_ id: ServiceID, _ path: String, _ route: [String: String]) -> String {
-        "\(place(path, route))\(id)"
+        "\(place(path, route))\(id)".exactKey
     }
 
     /// Returns the beginning of the keys of a service's records.
@@ -50,7 +50,7 @@ extension Outbox.State {
         // Only the first write can use the tag: any earlier write in the lane has made it stale.
         let isFirst = [identity, nil].allSatisfy { queue.lanes[OutboxQueue.Lane(name: lane, identity: $0)] == nil }
         if let own { return (own.record, isFirst ? own.tag : nil) }
-        let known = stores.known(id.description, at: path, route)
+        let known = stores.known(id.key, at: path, route)
         guard let tagged, tagged.identity == identity, isFirst else { return (known, nil) }
         // A live query may have heard of a later change, which the write was made on.
         guard let known, known != tagged.record else { return (tagged.record, tagged.tag) }

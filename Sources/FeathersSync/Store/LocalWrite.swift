@@ -41,13 +41,13 @@ struct LocalWrite: Sendable {
             elements.enumerated().map { LocalWrite(creating: $1, at: $0, write, number, id) }
         case (.create, _, let data?): [LocalWrite(creating: data, at: nil, write, number, id)]
         case (_, let record?, let data):
-            [LocalWrite(write, number, nil, record.description, data, isProvisional: false)]
+            [LocalWrite(write, number, nil, record.key, data, isProvisional: false)]
         default: []
         }
     }
 
     private init(creating data: JSONValue, at index: Int?, _ write: OutboxWrite, _ number: Int, _ id: String) {
-        let key = data[id].flatMap { ServiceID($0) }?.description
+        let key = data[id].flatMap { ServiceID($0) }?.key
         self.init(write, number, index, key ?? write.provisionalKey(at: index), data, isProvisional: key == nil)
     }
 
@@ -104,7 +104,7 @@ struct LocalWrite: Sendable {
         if write.method == .remove { return Report(name: .removed, key: key, data: response) }
         let element = index.map { response[$0] } ?? response
         guard let name = EventName(endOf: write.method), let element, element.object != nil,
-            let found = element[id].flatMap({ ServiceID($0) })?.description, found == key || write.method == .create
+            let found = element[id].flatMap({ ServiceID($0) })?.key, found == key || write.method == .create
         else { return nil }
         return Report(name: name, key: found, data: element)
     }

@@ -86,7 +86,7 @@ struct QueryJudge: Sendable {
 
     /// Returns the text of a record's id, so that `1` and `"1"` are the same record, as on the server; nil if the
     /// record has no id.
-    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
+    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.key }
 
     /// Returns the row of a record from disk.
     /// - Parameter index: The index of the record in the result.

@@ -10,7 +10,7 @@ struct RelatedKeys: Sendable, Equatable {
     var unsent: Set<String> = []
 
     /// Returns the text of a value that is a key; nil for other values.
-    static func text(_ value: JSONValue?) -> String? { value.flatMap { ServiceID($0) }?.description }
+    static func text(_ value: JSONValue?) -> String? { value.flatMap { ServiceID($0) }?.key }
 
     /// Returns the text of a related record's key.
     func text(in record: JSONValue) -> String? { Self.text(record[property]) }

@@ -48,7 +48,7 @@ struct Store: Sendable {
         versions = version.map { RecordVersions(property: $0) }
     }
 
-    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.description }
+    func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.key }
 
     /// Returns what the server last reported of a record, as far as it is known.
     func known(_ key: String) -> JSONValue? {

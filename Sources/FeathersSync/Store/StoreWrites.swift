@@ -48,7 +48,7 @@ extension Store {
             }
         case .executed(let id, let result): respond(to: id, result.value)
         case .discarded(let id, let record):
-            if let record, let part = queue.first(where: { $0.id == id }) { rename(part.key, to: record.description) }
+            if let record, let part = queue.first(where: { $0.id == id }) { rename(part.key, to: record.key) }
             // The write may have been executed, and possibly no event reports that, so fetch.
             if queue.contains(where: { $0.id == id && $0.isDoubtful }) { askAll() }
             let parts = queue.filter { $0.id == id }
