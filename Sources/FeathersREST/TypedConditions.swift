@@ -11,7 +11,8 @@ final class TypedConditionReporter: Sendable {
         guard diagnostics.wants(.warning, .http), let property = request.params.query.json.firstTypedCondition else {
             return
         }
-        guard reported.withLock({ $0.insert(request.path).inserted }) else { return }
+        // Bounded, because paths may contain ids.
+        guard reported.withLock({ $0.count < 1000 && $0.insert(request.path).inserted }) else { return }
         diagnostics.log(
             .warning, .http,
             """

@@ -92,6 +92,8 @@ struct CacheInvalidation: Sendable {
     mutating func endWrite(in group: String, _ stamp: Stamp) {
         all.endWrite(stamp.all)
         groups[group]?.endWrite(stamp.group)
+        // Groups are paths, which may contain ids: one that was never invalidated leaves nothing behind.
+        if let scope = groups[group], scope.isIdle, scope.version == othersVersion { groups[group] = nil }
     }
 
     /// Returns the removals that are needed before a group may be read.

@@ -1,3 +1,4 @@
+import FeathersJSON
 import FeathersSupport
 import Synchronization
 
@@ -5,7 +6,7 @@ import Synchronization
 final class ServiceRegistry: Sendable {
     /// A service and the app whose hooks it runs: the app itself or the sub-app it was mounted from.
     struct Entry: Sendable {
-        let service: RegisteredService
+        fileprivate(set) var service: RegisteredService
         /// Nil for the app's own services, so that an app does not retain itself.
         let mountedFrom: FeathersApp?
         /// Whether the service was registered with `use`, rather than only looked up.
@@ -13,15 +14,46 @@ final class ServiceRegistry: Sendable {
     }
 
     private struct Entries {
-        var byPath: [String: Entry] = [:]
+        /// By their paths as they are written, which need not be the same for a server if Swift takes them for equal.
+        private(set) var byPath: [ExactText: Entry] = [:]
         var observers: [EventSink] = []
         /// The positions of the registered paths in their order.
-        private var places: [String: Int] = [:]
+        private var places: [ExactText: Int] = [:]
         private var lastPlace = 0
+        /// The number of paths at which those that nobody uses are removed, which takes constant time on average.
+        private var sweepCount = ServiceRegistry.unusedLimit
 
-        var registeredPaths: [String] { places.sorted { $0.value < $1.value }.map(\.key) }
+        var registeredPaths: [String] { places.sorted { $0.value < $1.value }.map(\.key.text) }
+
+        subscript(path: String) -> Entry? { byPath[ExactText(path)] }
+
+        /// Adds a service that was looked up. Paths may contain ids, so what is neither registered nor held, subscribed
+        /// to, or given hooks doesn't stay for long.
+        mutating func add(_ entry: Entry, at path: String) {
+            if byPath.count >= sweepCount {
+                removeUnused()
+                sweepCount = max(2 * byPath.count, ServiceRegistry.unusedLimit)
+            }
+            byPath[ExactText(path)] = entry
+        }
+
+        private mutating func removeUnused() {
+            var unused: [ExactText] = []
+            var index = byPath.startIndex
+            while index != byPath.endIndex {
+                // New references come only from here, so a service that only the registry holds cannot gain one.
+                if !byPath.values[index].isRegistered, !byPath.values[index].service.isInUse,
+                    isKnownUniquelyReferenced(&byPath.values[index].service)
+                {
+                    unused.append(byPath.keys[index])
+                }
+                byPath.formIndex(after: &index)
+            }
+            for path in unused { byPath[path] = nil }
+        }
 
         mutating func set(_ entry: Entry, at path: String) {
+            let path = ExactText(path)
             byPath[path] = entry
             guard places[path] == nil else { return }
             lastPlace += 1
@@ -29,6 +61,7 @@ final class ServiceRegistry: Sendable {
         }
 
         mutating func remove(_ path: String) {
+            let path = ExactText(path)
             byPath[path] = nil
             places[path] = nil
         }
@@ -47,15 +80,18 @@ final class ServiceRegistry: Sendable {
     let deliversPushes = Atomic(true)
     private let responses = Atomic<Int>(0)
 
+    /// The number of services that may stay although they were only looked up.
+    private static let unusedLimit = 256
+
     init(app: WeakApp) { self.app = app }
 
-    /// Returns the entry of a path. It is created the first time the path is used.
+    /// Returns the entry of a path. It is created if there is none, and stays as long as the service is in use.
     func entry(at path: String, orMake make: () -> RegisteredService) -> Entry {
-        if let entry = entries.withLock({ $0.byPath[path] }) { return entry }
+        if let entry = entries.withLock({ $0[path] }) { return entry }
         let made = Entry(service: make(), mountedFrom: nil, isRegistered: false)
         return entries.withLock { entries in
-            if let entry = entries.byPath[path] { return entry }
-            entries.byPath[path] = made
+            if let entry = entries[path] { return entry }
+            entries.add(made, at: path)
             return made
         }
     }
@@ -64,7 +100,7 @@ final class ServiceRegistry: Sendable {
     func register(at path: String, orMake make: () -> RegisteredService) -> RegisteredService {
         entries.withLock { entries in
             // A mounted service belongs to its own app, so it is left unchanged, and the path gets a new service.
-            let own = entries.byPath[path].flatMap { $0.mountedFrom == nil ? $0.service : nil }
+            let own = entries[path].flatMap { $0.mountedFrom == nil ? $0.service : nil }
             let service = own ?? make()
             entries.set(Entry(service: service, mountedFrom: nil, isRegistered: true), at: path)
             return service
@@ -79,7 +115,7 @@ final class ServiceRegistry: Sendable {
     /// Removes a service; returns nil if none was registered.
     func remove(at path: String) -> Entry? {
         entries.withLock { entries in
-            guard let entry = entries.byPath[path], entry.isRegistered else { return nil }
+            guard let entry = entries[path], entry.isRegistered else { return nil }
             entries.remove(path)
             return entry
         }
@@ -87,7 +123,7 @@ final class ServiceRegistry: Sendable {
 
     /// Returns the service that is registered at a path.
     func registered(at path: String) -> Entry? {
-        entries.withLock { $0.byPath[path].flatMap { $0.isRegistered ? $0 : nil } }
+        entries.withLock { $0[path].flatMap { $0.isRegistered ? $0 : nil } }
     }
 
     /// Whether an app's services are mounted.
@@ -98,7 +134,7 @@ final class ServiceRegistry: Sendable {
     /// The registered services, in the order of registration.
     var registered: [(path: String, entry: Entry)] {
         entries.withLock { entries in
-            entries.registeredPaths.compactMap { path in entries.byPath[path].map { (path, $0) } }
+            entries.registeredPaths.compactMap { path in entries[path].map { (path, $0) } }
         }
     }
 }
@@ -115,10 +151,10 @@ extension ServiceRegistry {
     }
 
     private func receive(_ event: ServiceEvent) {
-        let service = entries.withLock { $0.byPath[event.path].flatMap { $0.mountedFrom == nil ? $0.service : nil } }
+        let service = entries.withLock { $0[event.path].flatMap { $0.mountedFrom == nil ? $0.service : nil } }
         deliver(event, to: service, at: event.path)
         guard let template = PathTemplate(event.path) else { return }
-        for service in services where service.path != event.path && template.matches(service.path) {
+        for service in services where !service.path.isExactly(event.path) && template.matches(service.path) {
             deliver(event, to: service, at: service.path)
         }
     }
@@ -214,7 +250,9 @@ struct PathTemplate: Sendable {
     func matches(_ path: String) -> Bool {
         let others = path.split(separator: "/", omittingEmptySubsequences: false)
         return segments.count == others.count
-            && zip(segments, others).allSatisfy { Self.isPlaceholder($0) ? !$1.isEmpty : $0 == $1 }
+            && zip(segments, others).allSatisfy {
+                Self.isPlaceholder($0) ? !$1.isEmpty : $0.utf8.elementsEqual($1.utf8)
+            }
     }
 
     private static func isPlaceholder(_ segment: Substring) -> Bool { segment.utf8.first == UInt8(ascii: ":") }
@@ -222,7 +260,7 @@ struct PathTemplate: Sendable {
 
 extension ServiceEvent {
     fileprivate func moved(to path: String) -> ServiceEvent {
-        path == self.path ? self : ServiceEvent(path: path, name: name, data: data, weight: weight)
+        path.isExactly(self.path) ? self : ServiceEvent(path: path, name: name, data: data, weight: weight)
     }
 }
 

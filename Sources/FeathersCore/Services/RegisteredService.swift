@@ -1,4 +1,5 @@
 import FeathersSupport
+import Synchronization
 
 /// The actor behind a path of an app: the implementation, the options, the hooks and the event subscribers.
 ///
@@ -16,6 +17,7 @@ public actor RegisteredService {
     /// The compiled plans; nil after a change to hooks, options or implementation.
     private nonisolated let published = Locked<CallPlans?>(nil)
     private nonisolated let options: Locked<ServiceOptions>
+    private nonisolated let hasHooks = Atomic(false)
 
     private(set) var hooks = Hooks()
     private(set) var implementation: any Responder
@@ -27,8 +29,12 @@ public actor RegisteredService {
     /// The transport that calls are sent over; nil for a service of the app.
     package var transport: (any Transport)? { (implementation as? RemoteResponder)?.transport }
 
+    /// Whether hooks or subscribers would get lost with this object.
+    nonisolated var isInUse: Bool { hasHooks.load(ordering: .acquiring) || events.hasSubscribers }
+
     /// Appends hooks. Calls that start after this method returns run them.
     public func use(hooks: Hooks) {
+        hasHooks.store(true, ordering: .releasing)
         self.hooks.append(hooks)
         eventHooks.append(hooks.events)
         published.withLock { $0 = nil }
