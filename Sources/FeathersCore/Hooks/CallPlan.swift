@@ -19,6 +19,10 @@ final class CallPlan: Sendable {
         /// One of several around hooks, which runs the steps up to `end` through `next`. It is called in its original
         /// array for the same reason (measured: 44 ns instead of 76 ns per hook).
         case around([AroundHook], index: Int, end: Int)
+        /// Notes the caller's header fields, before the hooks of the app run.
+        case noteFields
+        /// Drops the header fields of the app's hooks if the service's server may not receive them.
+        case dropFields(RemoteResponder)
         case method
     }
 
@@ -62,7 +66,12 @@ final class CallPlan: Sendable {
         // No hook is registered for the empty name.
         let name = method ?? ""
         var builder = CallPlanBuilder()
+        let foreign = (site.implementation as? RemoteResponder).flatMap {
+            !$0.isOwn && app.runs(before: name) ? $0 : nil
+        }
+        if foreign != nil { builder.add(.noteFields) }
         builder.addLevel(app, name) { builder in
+            if let foreign { builder.add(.dropFields(foreign)) }
             builder.addLevel(service, name) { $0.add(.method) }
         }
         (steps, scopes) = (builder.steps, builder.scopes)
@@ -120,6 +129,8 @@ final class CallPlan: Sendable {
                     try await hooks[position](&context, NextHook(plan: self, index: index))
                     if context.error != nil { try context.throwError() }
                     next = end
+                case .noteFields: context.noteCallersFields()
+                case .dropFields(let remote): context.dropAppFields(for: remote)
                 case .method where context.response == nil:
                     context.type = .around
                     if context.request.params.token != nil { try context.request.readToken(in: context.app) }
@@ -198,6 +209,13 @@ final class CallPlan: Sendable {
             scope = current.parent
         }
         throw failure
+    }
+}
+
+extension Hooks {
+    /// Whether hooks run before a method.
+    fileprivate func runs(before method: ServiceMethod) -> Bool {
+        [HookScope.all, .method(method)].contains { !around[$0].isEmpty || !before[$0].isEmpty }
     }
 }
 

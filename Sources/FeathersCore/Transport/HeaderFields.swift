@@ -28,6 +28,26 @@ private enum HarmlessFields: AppSetting {
     static let credentials: Set = ["authorization", "cookie", "proxy-authorization"]
 }
 
+extension HookContext {
+    /// Records the header fields of the caller, before the hooks of the app add theirs.
+    mutating func noteCallersFields() { params[CallersFields.self] = params.headers }
+
+    /// Removes the header fields that the hooks of the app have added, if the service's server may not receive the
+    /// app's credentials, which may be in any field. Those of the caller and of the service's own hooks are meant for that
+    /// server.
+    mutating func dropAppFields(for remote: RemoteResponder) {
+        guard !params.headers.isEmpty, !app.trusts(remote) else { return }
+        let callers = params[CallersFields.self] ?? [:]
+        let harmless = app.harmlessFields ?? HarmlessFields.tracing
+        params.headers = params.headers.filter { name, value in
+            let lowercase = name.lowercased()
+            return callers[name] == value || harmless.contains(lowercase) || ImpersonalFields.names.contains(lowercase)
+        }
+    }
+
+    private enum CallersFields: ParamsKey { typealias Value = [String: String] }
+}
+
 extension ServiceRequest {
     /// The header field that keeps this call from being sent over a connection, which carries no header fields; nil if
     /// no field does.
