@@ -36,8 +36,10 @@ struct SchemaSources {
     }
 
     private func source(_ data: Data, named name: String) throws -> SchemaSource {
+        // JSON must not begin with a byte order mark, and readers may ignore it (RFC 8259, section 8.1).
+        let text = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
         do {
-            return SchemaSource(name: name, json: try JSONValue(parsing: data))
+            return SchemaSource(name: name, json: try JSONValue(parsing: text))
         } catch {
             throw Unusable(description: "\(name) is not JSON: \(error)")
         }

@@ -92,6 +92,20 @@ struct CommandTests {
         #expect(try file("Order.swift") == "struct Order {}")
     }
 
+    @Test("a document may begin with a byte order mark, from a server or in a file")
+    func byteOrderMark() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let chat = try String(contentsOf: Corpus.folder.appending(path: "Corpus/chat.json"), encoding: .utf8)
+        let code = await FeathersModelsCommand.run(
+            ["--from", "http://localhost/swagger.json", "--output", folder.path],
+            client: Server(text: "\u{FEFF}" + chat))
+        #expect(code == ExitCode.success)
+        let document = folder.appending(path: "chat.json")
+        try Data([0xEF, 0xBB, 0xBF] + Array(chat.utf8)).write(to: document)
+        #expect(
+            await FeathersModelsCommand.run(["--from", document.path, "--output", folder.path]) == ExitCode.success)
+    }
+
     @Test(
         "a document without services removes nothing",
         arguments: ["{}", "not JSON", "{\"openapi\": \"3.0.0\", \"paths\": {}}"])

@@ -192,11 +192,12 @@ struct ModelBuilder {
                 if case .object(let object) = reader.unnamed(alternative.reading.shape) { object } else { nil }
             }
             guard var whole = objects.first else { return nil }
-            var places = Dictionary(whole.properties.enumerated().map { ($1.name, $0) }) { first, _ in first }
+            var places = Dictionary(whole.properties.enumerated().map { (ExactText($1.name), $0) }) { first, _ in first
+            }
             for object in objects.dropFirst() {
                 for (name, schema) in object.properties {
-                    guard let index = places[name] else {
-                        places[name] = whole.properties.count
+                    guard let index = places[ExactText(name)] else {
+                        places[ExactText(name)] = whole.properties.count
                         whole.properties.append((name, schema))
                         continue
                     }
@@ -216,23 +217,23 @@ struct ModelBuilder {
     private func queryKeys(_ schema: Schema, _ model: SwiftStructure) -> [(name: String, key: String)]? {
         let keys = keys(of: schema)
         guard !keys.isEmpty, Set(keys) != Set(model.properties.map(\.key)) else { return nil }
-        var taken = NameSpace(SwiftNames.takenMembers.union(model.properties.map(\.name)))
-        let names = Dictionary(model.properties.map { ($0.key, $0.name) }) { first, _ in first }
+        var taken = NameSpace(SwiftNames.takenProperties.union(model.properties.map(\.name)))
+        let names = Dictionary(model.properties.map { (ExactText($0.key), $0.name) }) { first, _ in first }
         return keys.map { key in
-            if let name = names[key] { return (name, key) }
+            if let name = names[ExactText(key)] { return (name, key) }
             return (taken.take([SwiftNames.property(key), SwiftNames.isIdentifier(key) ? key : "", "value"]), key)
         }
     }
 
     /// The properties that a query may name, without Feathers' own, which begin with a dollar sign.
     private func keys(of schema: Schema) -> [String] {
-        var (keys, known) = ([String](), Set<String>())
+        var (keys, known) = ([String](), Set<ExactText>())
         // Schemas may refer to each other in chains of any length.
         var (waiting, visited) = ([schema], Set<SchemaPlace>())
         while let next = waiting.popLast() {
             guard let schema = reader.library.resolved(next), visited.insert(schema.place).inserted else { continue }
             for key in schema["properties"]?.json.object?.keys ?? []
-            where !key.hasPrefix("$") && known.insert(key).inserted {
+            where !key.hasPrefix("$") && known.insert(ExactText(key)).inserted {
                 keys.append(key)
             }
             waiting += ["allOf", "anyOf", "oneOf"].flatMap(schema.list).reversed()

@@ -138,7 +138,9 @@ extension ModelBuilder {
         var scope = Scope(path: path)
         var properties: [SwiftProperty] = []
         let names = Self.names(of: object.properties.map(\.name))
-        for (key, schema) in object.properties {
+        // Types and properties share a scope.
+        for name in names { scope.names.insert(name) }
+        for (name, (key, schema)) in zip(names, object.properties) {
             let isReadOnly = isMarked("readOnly", schema)
             let isWriteOnly = isMarked("writeOnly", schema)
             guard role == .part || !(role == .model ? isWriteOnly : isReadOnly) else { continue }
@@ -147,7 +149,7 @@ extension ModelBuilder {
             let isRequired =
                 object.required.contains(key) && fallback == nil && !(role == .part && (isReadOnly || isWriteOnly))
             var property = SwiftProperty(
-                name: names[key] ?? key, key: key, type: use.type,
+                name: name, key: key, type: use.type,
                 presence: Self.presence(use, isRequired: isRequired, in: role))
             property.comment = self.comment(of: schema) + use.notes
             if property.presence == .required { property.constant = constant(of: schema) }
@@ -178,21 +180,23 @@ extension ModelBuilder {
         return isRequired ? isNullable ? .nullable : .required : .optional
     }
 
-    /// Returns a name for each key. A key that is already a good name stays unchanged.
-    private static func names(of keys: [String]) -> [String: String] {
-        var (names, taken) = ([String: String](), NameSpace(SwiftNames.takenMembers))
-        for key in keys
-        where SwiftNames.isIdentifier(key) && SwiftNames.property(key) == key && taken.insert(key) {
-            names[key] = key
+    /// Returns the names of keys, in their order. A key that is already a good name stays unchanged.
+    ///
+    /// Names are taken only once even if they are written differently, in the forms of Unicode, but keys are not.
+    private static func names(of keys: [String]) -> [String] {
+        var taken = NameSpace(SwiftNames.takenProperties)
+        let properties = keys.map(SwiftNames.property)
+        var names = zip(keys, properties).map { key, name in
+            SwiftNames.isIdentifier(key) && name == key && taken.insert(key) ? key : nil as String?
         }
-        for key in keys where names[key] == nil {
-            let name = SwiftNames.property(key)
+        for (index, key) in keys.enumerated() where names[index] == nil {
+            let name = properties[index]
             // Property wrappers store `id` as `_id`.
             let written = SwiftNames.isIdentifier(key) && !key.hasPrefix("_") ? key : ""
-            names[key] = taken.take(
+            names[index] = taken.take(
                 [name, written, name.isEmpty ? "value" : name + (name.hasSuffix("Value") ? "Property" : "Value")])
         }
-        return names
+        return names.compactMap(\.self)
     }
 
     // MARK: Enumerations

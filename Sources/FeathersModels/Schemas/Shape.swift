@@ -1,3 +1,5 @@
+import FeathersJSON
+
 /// The meaning of a schema, in one of the few forms from which Swift types are created.
 indirect enum Shape: Sendable {
     /// Only null.
@@ -48,7 +50,7 @@ struct ObjectShape: Sendable {
     /// Whether the schema expects further properties.
     var isOpen = false
 
-    func schema(of property: String) -> Schema? { properties.first { $0.name == property }?.schema }
+    func schema(of property: String) -> Schema? { properties.first { $0.name.isExactly(property) }?.schema }
 }
 
 /// Several schemas, one of which applies, in the order in which they are tried.

@@ -170,16 +170,16 @@ struct ShapeReader {
 
     /// Returns one object with the properties of several.
     private static func joined(_ objects: [ObjectShape]) -> ObjectShape {
-        var (whole, places) = (ObjectShape(), [String: Int]())
+        var (whole, places) = (ObjectShape(), [ExactText: Int]())
         for object in objects {
             for (name, schema) in object.properties {
-                if let index = places[name] {
+                if let index = places[ExactText(name)] {
                     let first = whole.properties[index].schema
                     guard first.json != schema.json else { continue }
                     whole.properties[index].schema = Schema(
                         json: ["allOf": [first.json, schema.json]], place: schema.place)
                 } else {
-                    places[name] = whole.properties.count
+                    places[ExactText(name)] = whole.properties.count
                     whole.properties.append((name, schema))
                 }
             }

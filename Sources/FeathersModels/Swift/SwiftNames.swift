@@ -40,6 +40,7 @@ enum SwiftNames {
 
     /// The words of a name, which begin at separators and at capitals: `HTTPServer_port` has three.
     static func words(_ name: String) -> [String] {
+        if let words = asciiWords(name) { return words }
         var (words, word) = ([String](), [Character]())
         let characters = Array(name)
         for (index, character) in characters.enumerated() {
@@ -58,6 +59,38 @@ enum SwiftNames {
             word.append(character)
         }
         return word.isEmpty ? words : words + [String(word)]
+    }
+
+    /// Returns the words of a name of ASCII characters; nil for other names. Names can be long, and there can be many.
+    private static func asciiWords(_ name: String) -> [String]? {
+        var name = name
+        return name.withUTF8 { bytes -> [String]? in
+            var words: [String] = []
+            var start = 0
+            func isUpper(_ byte: UInt8) -> Bool { byte >= 0x41 && byte <= 0x5A }
+            func isLower(_ byte: UInt8) -> Bool { byte >= 0x61 && byte <= 0x7A }
+            func endWord(_ end: Int) {
+                if start < end { words.append(String(decoding: bytes[start..<end], as: UTF8.self)) }
+            }
+            var index = 0
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte >= 0x80 { return nil }
+                if isUpper(byte) {
+                    let isNext = index + 1 < bytes.count && isLower(bytes[index + 1])
+                    if index > start, !isUpper(bytes[index - 1]) || isNext {
+                        endWord(index)
+                        start = index
+                    }
+                } else if !isLower(byte), byte < 0x30 || byte > 0x39 {
+                    endWord(index)
+                    start = index + 1
+                }
+                index += 1
+            }
+            endWord(bytes.count)
+            return words
+        }
     }
 
     private static let acronyms: Set<String> = [
@@ -124,6 +157,8 @@ enum SwiftNames {
 
     /// Names of properties that have a meaning of their own in every type.
     static let takenMembers: Set<String> = ["self", "init", "hashValue", "Any", "Self", "Type", "Protocol"]
+    /// Names that no property has: those with a meaning of their own, and those of types that generated code uses.
+    static let takenProperties = takenMembers.union(takenTypes)
     /// Names of cases that have a meaning of their own, or that every generated enumeration has.
     static let takenCases: Set<String> = takenMembers.union(["rawValue", "unknown"])
 
