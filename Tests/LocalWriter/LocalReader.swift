@@ -3,8 +3,8 @@ import Foundation
 
 /// Opens the stores whose folders are the lines of standard input, one after the other, and uses each as an app does.
 ///
-/// A line of the output is `FOLDER refused REASON`, or `FOLDER shown TEXTS`: what a live query of `notes` shows without a
-/// server, separated by commas.
+/// A line of the output is `FOLDER refused REASON`, or `FOLDER shown TEXTS`: what a live query of `notes` shows without
+/// a server, separated by commas.
 enum LocalReader {
     static func run() async {
         while let path = readLine() {

@@ -58,8 +58,8 @@ package final class Database {
     }
 
     /// Writes the log back to the database, empties it, and closes the database. Waits for other processes that read,
-    /// for some seconds. Releasing the last reference leaves the log for the next opening, because that may happen where
-    /// waiting for the disk is not allowed.
+    /// for some seconds. Releasing the last reference leaves the log for the next opening, because that may happen
+    /// where waiting for the disk is not allowed.
     package func close() {
         guard !isClosed else { return }
         // SQLite itself would not empty it while another process has the database open.
@@ -174,8 +174,8 @@ package final class Database {
     package var dataVersion: Int64 { get throws { try integer("PRAGMA data_version") ?? 0 } }
 
     /// How long the owner of a database lets changes be in its log alone. Then it calls ``checkpoint(waitingAtMost:)``,
-    /// and again after this time, until the log is empty: what was removed is then in no file, and a damaged byte of the
-    /// log costs few transactions.
+    /// and again after this time, until the log is empty: what was removed is then in no file, and a damaged byte of
+    /// the log costs few transactions.
     package static let checkpointDelay = Duration.seconds(5)
     /// How long such a checkpoint waits for readers, so that it does not keep others waiting.
     package static let checkpointWait = Duration.milliseconds(100)

@@ -41,8 +41,8 @@ package struct DatabaseFailure: Error, CustomStringConvertible {
         case .otherVersion(let version, let supported):
             "it has version \(version); only \(supported) is supported. Nothing was changed"
         case .changed(let object):
-            "its tables are not as this package creates them (\(object) differs). Nothing was changed; move it, with the "
-                + "files whose names begin with its name, to start with an empty one"
+            "its tables are not as this package creates them (\(object) differs). Nothing was changed; move it, with "
+                + "the files whose names begin with its name, to start with an empty one"
         case .logOnly: "it is missing or empty, but its log '\(path)-wal' is not. The two belong together"
         case .damaged(let details):
             "it is damaged (\(details)). Nothing was removed; move it, with the files whose names begin with its name, "

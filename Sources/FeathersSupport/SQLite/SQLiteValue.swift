@@ -49,7 +49,8 @@ package struct SQLiteRow {
     private static let largestInterval = 1e11
 
     /// Returns the number in a column; nil if it is null.
-    /// - Throws: ``DatabaseFailure`` if this package cannot have stored the value, which is not an integer, negative, or
+    /// - Throws: ``DatabaseFailure`` if this package cannot have stored the value, which is not an integer, negative,
+    /// or
     ///   larger than the limit.
     package func number(_ column: Int, atMost limit: Int = largestNumber) throws -> Int? {
         guard !isNull(column) else { return nil }

@@ -7,8 +7,8 @@ extension FeathersApp {
     /// Then live queries compare two states of a record: an older one never replaces a newer one, however late its
     /// event, page or response arrives, and a newer one is shown without a fetch. The server must give each change of a
     /// record a greater value. A page that is requested after a state was received replaces it anyway, so that a
-    /// wrong version, or a record that was removed and created again, lasts no longer than until the next fetch. States with equal values are not ordered, so that the rules for records without versions
-    /// decide.
+    /// wrong version, or a record that was removed and created again, lasts no longer than until the next fetch. States
+    /// with equal values are not ordered, so that the rules for records without versions decide.
     ///
     /// Numbers, dates in every form that conditions understand, text of digits, and other text of one length can be
     /// compared. For paths with placeholders, the property is ignored, because events do not say for which values they

@@ -129,7 +129,7 @@ struct CacheDatabaseTests {
     }
 
     @Test(
-        "What is removed is in no file: all entries at once, others some seconds later, or once the next process opens it"
+        "What is removed is in no file: all entries at once, others soon, or once the next process opens it"
     )
     func removed() async throws {
         let clock = ManualClock()
