@@ -1,5 +1,6 @@
 import Feathers
 import FeathersJSONAPI
+import FeathersNetworking
 import FeathersSupport
 import FeathersTesting
 import Foundation
@@ -65,7 +66,7 @@ import Testing
         }
         #expect(transport.requests.count == before)
         let theirs = try await app.withToken("theirs") {
-            try await notes.get(1, params: .caching(.networkElseCache))
+            try await notes.get(1, params: .caching(.networkOnlyUpdateCache))
         }
         #expect(theirs["text"] == "theirs")
     }
@@ -149,7 +150,7 @@ import Testing
         let http = StubHTTPClient { request in
             let next = request.url.query() == nil ? #""next":"https://api.example.com/posts?page=2""# : ""
             return HTTPResponse(
-                status: 200, headers: ["Content-Type": "application/vnd.api+json"],
+                status: 200, headers: HTTPHeaders(received: [("Content-Type", "application/vnd.api+json")]),
                 body: Array(#"{"data":[],"links":{\#(next)}}"#.utf8), url: request.url)
         }
         let url = try #require(URL(string: "https://api.example.com"))

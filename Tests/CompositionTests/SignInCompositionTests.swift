@@ -245,11 +245,12 @@ import Testing
             try await app.signIn("alice")
             server.endTokens(of: "alice", refreshable: true)
             server.hold("refresh-tokens", .create)
-            async let first = failure { try await app.notes.create(["text": "hers"]) }
-            try await server.state.wait { $0.arrivals.count == 1 && $0.refreshed == 1 }
             let params = Params(timeout: .seconds(10))
-            async let second = failure { try await app.notes.create(["text": "hers too"], params: params) }
+            async let first = failure { try await app.notes.create(["text": "hers"], params: params) }
+            try await server.state.wait { $0.arrivals.count == 1 && $0.refreshed == 1 }
             try await clock.waitForSleepers(1)
+            async let second = failure { try await app.notes.create(["text": "hers too"], params: params) }
+            try await clock.waitForSleepers(2)
             try await app.signIn("bob")
             server.release("refresh-tokens", .create)
             #expect(await first?.code == .notAuthenticated)

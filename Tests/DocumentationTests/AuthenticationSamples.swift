@@ -70,6 +70,12 @@ private func asAnother(_ app: FeathersApp, _ reports: Service<JSONValue>, _ thei
     return report
 }
 
+private func requiringToken(_ app: FeathersApp) async throws -> JSONValue {
+    try app.use(authentication: AuthenticationOptions { $0.requiresToken = true })
+    let settings = try await app.asOwnUser { try await app.service("settings").get(1) }
+    return settings
+}
+
 private func identities(_ app: FeathersApp, show: (String?) -> Void) async {
     for await identity in app.identityUpdates() { show(identity?.name) }
 }

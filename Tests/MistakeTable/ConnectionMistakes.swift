@@ -89,5 +89,17 @@ extension Mistake {
             let app = FeathersApp(transport: .rest(server))
             return try await thrown { _ = try await app.service("secured").find() }
         },
+        Mistake("A call without a token, where calls need one", "try await messages.find()") { server in
+            let app = FeathersApp(transport: .rest(server))
+            try app.use(authentication: AuthenticationOptions { $0.requiresToken = true })
+            let messages = app.service("messages")
+            return try await thrown { _ = try await messages.find() }
+        },
+        Mistake("A token with the scheme before it", "try await app.withToken(field) { try await messages.find() }") {
+            server in
+            let app = FeathersApp(transport: .rest(server))
+            let (messages, field) = (app.service("messages"), "Bearer abc")
+            return try await thrown { _ = try await app.withToken(field) { try await messages.find() } }
+        },
     ]
 }

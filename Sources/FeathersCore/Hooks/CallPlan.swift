@@ -131,10 +131,12 @@ final class CallPlan: Sendable {
                     next = end
                 case .noteFields: context.noteCallersFields()
                 case .dropFields(let remote): context.dropAppFields(for: remote)
-                case .method where context.response == nil:
-                    context.type = .around
+                case .method:
                     if context.request.params.token != nil { try context.request.readToken(in: context.app) }
                     try context.request.checkUser(in: context.app)
+                    // A hook may have set the result.
+                    guard context.response == nil else { break }
+                    context.type = .around
                     let endpoint = context.method == method ? endpoint : try await endpoint(of: context)
                     do {
                         context.response =
@@ -151,8 +153,6 @@ final class CallPlan: Sendable {
                         context.response?[AtMethod.self] = AtMethod(
                             query: context.request.params.query, result: response.result)
                     }
-                // A hook has set the result. It needs a user all the same.
-                case .method: try context.request.checkUser(in: context.app)
                 }
                 index = next
             } catch {

@@ -159,7 +159,9 @@ public final class Outbox: Sendable, SecretHiding {
     ///
     /// ``FeathersApp/use(outbox:)`` calls it while the app is running. If your app calls ``FeathersApp/connect()``
     /// instead, call it yourself.
-    public func run(in app: FeathersApp) async { await OutboxSender(outbox: self, app: app).run() }
+    public func run(in app: FeathersApp) async {
+        await app.asOwnWork { await OutboxSender(outbox: self, app: app).run() }
+    }
 
     /// Changes the state without notifying anyone.
     func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { contents.withLock(body) }
@@ -275,7 +277,7 @@ extension FeathersApp {
         for method in [ServiceMethod.get, .update, .patch, .remove] {
             use(TagMiddleware(outbox: outbox), for: .method(method))
         }
-        use(backgroundWork: { app in await app.asOwnWork { await outbox.run(in: app) } })
+        use(backgroundWork: { app in await outbox.run(in: app) })
     }
 
     /// The app's outbox, if any.

@@ -243,6 +243,7 @@ import Testing
             return .tokens(.init(accessToken: "new"))
         }
         try app.use(authentication: AuthenticationOptions(refresh: refresh) { $0.requiresToken = true })
+        server.transport.stub("vault", with: .value([]))
         try await app.authenticate(.local(email: "a", password: "p"))
         server.change { $0.rejected = ["issued"] }
         _ = try await app.asOwnUser { try await app.service("messages").rawFind() }

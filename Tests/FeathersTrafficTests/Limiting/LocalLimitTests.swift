@@ -51,7 +51,9 @@ struct LocalLimitTests {
         let clock = clock
         let http = StubHTTPClient(clock: ContinuousClock()) { request in
             try await clock.sleep(for: .seconds(1))
-            return HTTPResponse(status: 200, body: Array(#"{"id":1}"#.utf8), url: request.url)
+            let record = #"{"id":1}"#
+            let body = request.url.lastPathComponent == "who" ? "[\(record)]" : record
+            return HTTPResponse(status: 200, body: Array(body.utf8), url: request.url)
         }
         let url = try #require(URL(string: "https://api.example.com"))
         return (RESTTransport.rest(url, httpClient: http), http)

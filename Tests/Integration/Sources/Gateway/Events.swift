@@ -5,13 +5,13 @@ import ServiceLifecycle
 extension Gateway {
     /// Forwards the events of a service as server-sent events, until the client
     /// disconnects or the server shuts down.
-    func events(of path: String, for request: Request) throws -> Response {
+    func events(of path: String, for request: Request) async throws -> Response {
         guard publicEvents.contains(path) else {
             throw FeathersError(.notFound, "'\(path)' has no public events")
         }
         // Subscribed before the client gets a response, so that it misses nothing after
-        // that.
-        let deliveries = app.service(path).eventDeliveries()
+        // that. The events are those of the gateway's own user.
+        let deliveries = await app.asOwnUser { app.service(path).eventDeliveries() }
         let body = ResponseBody { writer in
             try await request.body.consumeWithCancellationOnInboundClose { _ in
                 // Something must arrive before browsers regard the stream as open.

@@ -11,9 +11,12 @@ public struct Gateway: Sendable {
     let publicEvents: Set<String>
     let logger: Logger
 
-    /// Prepares an app for the gateway: logs, metrics, traces, and a circuit breaker.
-    public init(app: FeathersApp, publicEvents: Set<String>, logger: Logger) {
+    /// Prepares an app for the gateway: whose calls it makes, logs, metrics, traces, and a
+    /// circuit breaker.
+    public init(app: FeathersApp, publicEvents: Set<String>, logger: Logger) throws {
         (self.app, self.publicEvents, self.logger) = (app, publicEvents, logger)
+        // No call is made as the gateway's own user by mistake.
+        try app.use(authentication: AuthenticationOptions { $0.requiresToken = true })
         app.recordMetrics()
         app.use(diagnostics: LogSink(logger: logger))
         app.use(diagnostics: CallTimer(), levels: DiagnosticLevels(nil, [.calls: .info]))
@@ -43,7 +46,8 @@ public struct Gateway: Sendable {
         }
         router.get("health") { _, _ in health() }
         router.get("events/:service") { request, context in
-            try events(of: try context.parameters.require("service"), for: request)
+            try await events(
+                of: try context.parameters.require("service"), for: request)
         }
         let messages = app.service("messages", of: Message.self)
         router.group("messages").add(middleware: UserCalls(app: app))

@@ -11,9 +11,8 @@ struct UserCalls<Context: RequestContext>: RouterMiddleware {
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let field = request.headers[.authorization] ?? ""
-        // Without this check, the calls of a request without a token would be made as the
-        // gateway's own user.
-        guard field.hasPrefix("Bearer ") else {
+        // Calls without a token would be refused too, but not before they are made.
+        guard field.lowercased().hasPrefix("bearer ") else {
             throw FeathersError(.notAuthenticated, "The request needs a bearer token")
         }
         return try await app.withToken(String(field.dropFirst(7))) {

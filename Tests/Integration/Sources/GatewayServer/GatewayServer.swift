@@ -24,7 +24,7 @@ enum GatewayServer {
                 $0.standard = .rest
             })
         let logger = Logger(label: "gateway")
-        let gateway = Gateway(app: app, publicEvents: ["messages"], logger: logger)
+        let gateway = try Gateway(app: app, publicEvents: ["messages"], logger: logger)
         let server = gateway.application(.init(address: .hostname("0.0.0.0", port: port)))
         var group = ServiceGroupConfiguration(
             services: [server], gracefulShutdownSignals: [.sigterm, .sigint],

@@ -6,7 +6,7 @@ import Testing
 struct EventsTests {
     @Test("arrive as server-sent events, with a mark where some are missing, until the server shuts down")
     func events() async throws {
-        let stand = Stand()
+        let stand = try Stand()
         try await stand.run { browser, server in
             async let response = browser.send("GET", "/events/messages")
             var written = stand.written.makeAsyncIterator()

@@ -10,7 +10,7 @@ import Testing
 struct OperationTests {
     @Test("Health is 503 while the connection is lost")
     func health() async throws {
-        let stand = Stand()
+        let stand = try Stand()
         try await stand.run { browser, _ in
             let ready = try await browser.send("GET", "/health")
             #expect(ready.status == 200 && ready.text.hasPrefix("The app is ready, since "))
@@ -26,7 +26,7 @@ struct OperationTests {
 
     @Test("What is logged of a request and of its calls has one id, which the FeathersJS server receives too")
     func requestIDs() async throws {
-        let stand = Stand()
+        let stand = try Stand()
         stand.rest.stub("messages", .get, with: .value(["id": 7, "text": "Hi"]))
         try await stand.run { browser, _ in
             let own = try await browser.send("GET", "/messages/7", token: "alice")
@@ -49,7 +49,7 @@ struct OperationTests {
 
     @Test("Every gauge and counter is exported, and the duration of every call")
     func metrics() async throws {
-        let stand = Stand()
+        let stand = try Stand()
         stand.rest.stub("measured", .find, with: .value([]))
         let metrics = Stand.systems.metrics
         try await stand.run { _, _ in
@@ -69,7 +69,7 @@ struct OperationTests {
 
     @Test("A call is a span of its request's trace, which goes on to the FeathersJS server")
     func traces() async throws {
-        let stand = Stand()
+        let stand = try Stand()
         stand.rest.stub("messages", .get, with: .error(FeathersError(.notFound, "No record")))
         try await stand.run { browser, _ in
             let trace = ["in-memory-trace-id": "of-the-browser", "in-memory-span-id": "browser"]
@@ -85,7 +85,7 @@ struct OperationTests {
 
     @Test("A graceful shutdown lets requests in flight finish, and then ends the app")
     func shutdown() async throws {
-        let stand = Stand()
+        let stand = try Stand()
         let (opened, opening) = AsyncStream.makeStream(of: Void.self)
         stand.rest.stub(
             "messages", .get,
@@ -106,7 +106,7 @@ struct OperationTests {
 
     @Test("The app's own shutdown lets calls in flight finish and refuses new ones")
     func life() async throws {
-        let stand = Stand()
+        let stand = try Stand()
         let (opened, opening) = AsyncStream.makeStream(of: Void.self)
         stand.rest.stub(
             "messages", .get,

@@ -25,12 +25,12 @@ struct Stand: Sendable {
     let written: AsyncStream<String>
     private let writing: AsyncStream<String>.Continuation
 
-    init() {
+    init() throws {
         app = FeathersApp(transport: .mixed(realTime: connection, rest: rest) { $0.standard = .rest })
         let logger = Logger(label: "gateway") { [logs] _ in logs }
         (written, writing) = AsyncStream.makeStream()
         _ = Stand.systems
-        gateway = Gateway(app: app, publicEvents: ["messages"], logger: logger)
+        gateway = try Gateway(app: app, publicEvents: ["messages"], logger: logger)
     }
 
     /// Runs the gateway and its app, and shuts them down after `body`.

@@ -6,7 +6,7 @@ import Testing
 struct UserCallsTests {
     @Test("are made as the user of each request, over REST")
     func users() async throws {
-        let stand = Stand()
+        let stand = try Stand()
         stand.rest.stub("messages", .get, with: .value(["id": 7, "text": "Hi"]))
         stand.rest.stub("messages", .create, with: ServiceStub { $0.data ?? .null })
         try await stand.run { browser, _ in
@@ -22,7 +22,7 @@ struct UserCallsTests {
 
     @Test("are not made without a token", arguments: [[:], ["Authorization": "Basic YTpi"]])
     func noToken(_ fields: [String: String]) async throws {
-        let stand = Stand()
+        let stand = try Stand()
         try await stand.run { browser, _ in
             let response = try await browser.send("GET", "/messages/7", fields: fields)
             #expect(response.status == 401 && response.text.contains("NotAuthenticated"))
@@ -40,7 +40,7 @@ struct UserCallsTests {
             (FeathersError(.unavailable, "10.0.0.7 refused", execution: .neverSent), 503, "did not respond"),
             (FeathersError(.timeout, "10.0.0.7 is slow", execution: .mayHaveExecuted), 504, "did not respond"),
         ]
-        let stand = Stand()
+        let stand = try Stand()
         try await stand.run { browser, _ in
             for (error, status, part) in cases {
                 stand.rest.stub("messages", .get, with: .error(error))
@@ -53,7 +53,7 @@ struct UserCallsTests {
 
     @Test("stop while the FeathersJS server is unwell, and say when to come back")
     func breaker() async throws {
-        let stand = Stand()
+        let stand = try Stand()
         stand.rest.stub("messages", .get, with: .error(FeathersError(.unavailable, "Away", execution: .neverSent)))
         try await stand.run { browser, _ in
             for number in 1...8 {
