@@ -9,13 +9,15 @@ public import Foundation
 /// A query string carries only text. Unless the server parses it, for example with query schemas, conditions on
 /// numbers, Booleans, and null match nothing. A warning reports the first such query of each service, unless
 /// ``QueryStringOptions`` specify that the server parses types.
-public struct RESTTransport: Transport {
+public struct RESTTransport: Transport, TimeLimitingTransport {
     let builder: RESTRequestBuilder
     let httpClient: any HTTPClient
     /// Reports queries whose values lose their types; nil if the server parses the types in query strings.
     private let typedConditions: TypedConditionReporter?
     /// The maximum size of an item of a streamed result.
     let maximumEventBytes: Int
+
+    package var callTimeout: Duration? { builder.timeout }
 
     package init(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),

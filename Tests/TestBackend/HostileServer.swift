@@ -29,6 +29,8 @@ public struct HostileServer: Sendable {
         public let connections: Int
         public let open: Int
         public let requests: Int
+        /// How many tokens were refreshed.
+        public let refreshes: Int
         /// How many bytes the last answer had that was cut.
         public let length: Int
         let complete: Bool

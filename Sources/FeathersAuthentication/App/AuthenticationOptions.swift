@@ -24,6 +24,9 @@ public struct AuthenticationOptions: Sendable {
     package var storage: any TokenStorage
     package var refresh: TokenRefresh
     /// How long before its expiry a token is refreshed; nil for a fifth of its lifetime, up to a minute.
+    ///
+    /// At most half of the token's life: a longer time would be due at once. Two such refreshes are as far apart as two
+    /// attempts to reconnect, and the token is used while a refresh fails.
     public var refreshLead: Duration?
     /// Whether the token is also sent in the headers of a real-time connection's handshake.
     ///

@@ -35,6 +35,8 @@ final class Authenticator: Sendable {
         var leavesOutHandshakeToken = false
         /// The token with which the last connection was opened.
         var sentHandshakeToken: String?
+        /// Sends over the present connection; nil without one.
+        var send: ConnectionSetup.Send?
         /// The sign-in and the token of the last event stream, if the server identifies its user by its header fields.
         var opened: StreamOpening?
     }
@@ -121,7 +123,7 @@ final class Authenticator: Sendable {
             switch action {
             case .begin(let id, let work):
                 if state.attempts[id] == nil { state.attempts[id] = Attempt() }
-                if let work { effects.begun.append((id, work)) }
+                effects.begun.append((id, work))
             case .settle(let id, let outcome):
                 guard let attempt = state.attempts.removeValue(forKey: id) else { continue }
                 effects.settled.append((attempt.ended, (outcome, error)))
@@ -218,7 +220,7 @@ final class Authenticator: Sendable {
 
     /// Starts the task of an attempt. It is detached because it belongs to all callers, not only to the first.
     private func start(_ id: Int, _ work: AuthenticationSession.Work) {
-        let sender = AttemptSender(id: id) { [weak self] in self }
+        let sender = AttemptSender(id: id, work: work) { [weak self] in self }
         let requests = SignInRequests(
             options: options, storage: storage, timebase: timebase, decide: { [weak self] in self?.decision(for: id) },
             keep: { [weak self] in self?.state.withLock { $0.attempts[id]?.isKept = true } }, send: sender.send)
@@ -236,7 +238,7 @@ final class Authenticator: Sendable {
                     await self?.finish(id, work, result)
                 }
                 // A stored sign-in may have to be refreshed too.
-                let mayRefresh = !work.hasCredentials && requests.options.refresh.isPossible
+                let mayRefresh = work.mayRefresh && requests.options.refresh.isPossible
                 if mayRefresh { await requests.storage.exclusively(attempt) } else { await attempt() }
             }
         }
@@ -282,10 +284,11 @@ final class Authenticator: Sendable {
             let error = FeathersError(.notAuthenticated, "No accessToken found in storage", execution: .neverSent)
             await fail(id, because: error) { $0.foundNothingStored(id) }
         case .failure(let error):
-            let now = timebase.now
+            let (now, random) = (timebase.now, Double.random(in: 0...1))
             await fail(id, because: error, isLogOut: work.hasCredentials) { session in
                 session.signInFailed(id, isRejection: error.isRejection)
-                    + session.refreshFailed(id, isRejection: error.isRejection, at: now)
+                    + session.renewalFailed(
+                        id, isRejection: error.isRejection, isLost: error.isConnectionLoss, at: now, random: random)
             }
         }
     }
@@ -293,8 +296,9 @@ final class Authenticator: Sendable {
     /// Stores the tokens before any caller learns of the sign-in, so that callers can rely on them.
     private func succeed(_ id: Int, _ work: AuthenticationSession.Work, _ token: IssuedToken) async {
         let (decision, isSignIn): (Int?, Bool) = state.withLock { state in
-            guard state.session.isCurrent(id) else { return (nil, false) }
-            return (storage.decide(), state.session.signedIn == nil)
+            let known = state.session.signedIn?.token.result.tokens
+            guard state.session.isCurrent(id), known != token.result.tokens else { return (nil, false) }
+            return (storage.decide(), known == nil)
         }
         if let decision {
             do {
@@ -305,11 +309,11 @@ final class Authenticator: Sendable {
                 // The old token may no longer be valid. The new one works at least until this process ends.
             }
         }
+        let (now, random) = (timebase.now, Double.random(in: 0...1))
         let effects = state.withLock { state in
-            let isRefresh = state.session.signedIn?.refresh?.id == id
-            return note(
-                isRefresh ? state.session.refreshSucceeded(id, token) : state.session.signInSucceeded(id, token), &state
-            )
+            note(
+                state.session.signInSucceeded(id, token) + state.session.renewed(id, token, at: now, random: random),
+                &state)
         }
         try? await carryOut(effects)
     }
@@ -352,23 +356,14 @@ extension Authenticator {
     }
 
     func restore(force: Bool) async throws -> AuthenticationResult {
-        var force = force
-        while true {
-            try Task.checkCancellation()
-            let (attempt, result, effects) = state.withLock { state in
-                let (id, actions) = state.session.restoreRequested(force: force)
-                let effects = note(actions, &state)
-                return (id.map { ($0, join($0, &state)) }, state.session.signedIn?.token.result, effects)
-            }
-            carryOutAtOnce(effects)
-            guard let (id, ended) = attempt else {
-                // Only a signed-in app has no attempt to wait for.
-                if let result { return result }
-                continue
-            }
-            if let result = try Self.result(of: await wait(for: id, ended)) { return result }
-            force = false
+        let passage = try await proceed { state, waited in
+            if let end = waited.end { _ = try Self.result(of: end) }
+            let (id, actions) = state.session.restoreRequested(force: force && waited.end == nil)
+            // Only a signed-in app has no attempt to wait for.
+            return (id.map { .wait($0) } ?? .send(state.session.signedIn), actions)
         }
+        guard let result = passage?.signedIn?.token.result else { throw FeathersError.loggedOut }
+        return result
     }
 
     var tokenForm: TokenForm { TokenForm(field: options.header, scheme: options.scheme) }

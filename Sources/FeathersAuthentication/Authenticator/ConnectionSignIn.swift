@@ -3,26 +3,25 @@ import FeathersSupport
 
 /// The authenticator's work on every connection of a real-time transport.
 extension Authenticator {
-    private typealias Send = ConnectionSetup.Send
-
     var connectionSetup: ConnectionSetup {
         ConnectionSetup(
             headers: { [weak self] in try await self?.handshakeHeaders() ?? [:] },
             prepare: { [weak self] in await self?.prepare($0) },
-            accompany: { [weak self] in await self?.accompany($0) },
+            accompany: { [weak self] _ in await self?.accompany() },
             reconnects: { [weak self] in self?.reconnects(after: $0) ?? false })
     }
 
     /// Signs in a connection before any call uses it: waits for an attempt in progress, or begins one for a stored
     /// token, and announces the result.
-    private func prepare(_ send: @escaping Send) async {
+    private func prepare(_ send: @escaping ConnectionSetup.Send) async {
         let mustEnd = state.withLock { state in
             state.session.connectionOpened()
+            state.send = send
             return retireConnection(&state)
         }
         // The user whose token was in the handshake has left meanwhile.
         if mustEnd { connections?.replaceConnection() }
-        while !Task.isCancelled, await meet({ $0.needBeforeCalls(at: $1) }, send) {}
+        _ = try? await proceed { [timebase] state, _ in state.session.needBeforeCalls(at: timebase.now) }
         guard !Task.isCancelled else { return connectionEnded() }
         state.withLock { state in
             // The server has accepted this connection, so the next handshake may include the token again.
@@ -32,7 +31,7 @@ extension Authenticator {
     }
 
     /// Keeps a connection signed in until it ends.
-    private func accompany(_ send: @escaping Send) async {
+    private func accompany() async {
         carryOutAtOnce(state.withLock { note([], &$0) })
         defer { connectionEnded() }
         // Recovery replays missed events. Events that were pushed before the server recognized the user again reached
@@ -40,82 +39,15 @@ extension Authenticator {
         if let app = app(), app.identity != nil, case .connected(recovered: true)? = app.connectionStatus {
             app.pushedEventsMissed()
         }
-        while !Task.isCancelled { _ = await meet({ $0.needDuringCalls(at: $1) }, send) }
+        _ = try? await proceed { [timebase] state, _ in state.session.needDuringCalls(at: timebase.now) }
     }
 
     private func connectionEnded() {
-        carryOutAtOnce(state.withLock { state in note(state.session.connectionEnded(), &state) })
-    }
-
-    /// Does what a connection needs next.
-    /// - Returns: Whether it needed anything.
-    private func meet(
-        _ next:
-            @Sendable (inout AuthenticationSession, Duration) -> (
-                need: AuthenticationSession.Need, actions: [AuthenticationSession.Action]
-            ), _ send: @escaping Send
-    ) async -> Bool {
-        let now = timebase.now
-        let (need, ended, sender, change, effects) = state.withLock { state in
-            let (need, actions) = next(&state.session, now)
-            let effects = actions.isEmpty ? nil : note(actions, &state)
-            let ended: Promise<End>? = if case .attempt(let id) = need { join(id, &state) } else { nil }
-            return (need, ended, app()?.currentSender, state.change, effects)
-        }
-        if let effects { carryOutAtOnce(effects) }
-        switch need {
-        case .nothing: return false
-        case .attempt(let id): if let ended { _ = try? await wait(for: id, ended) }
-        case .announcement(let result):
-            // If the user leaves before the request is sent, it must not be sent at all.
-            guard await announce(result, as: sender, send) else {
-                // The connection has ended. This task will be cancelled shortly.
-                await rest(until: timebase.now + AuthenticationSession.retryPause, or: state.withLock { $0.change })
-                return true
-            }
-        case .rest(let moment): await rest(until: moment, or: change)
-        }
-        return true
-    }
-
-    /// Announces the token of a sign-in to the server, and stores the response.
-    /// - Returns: Whether a response arrived; false if the connection has ended.
-    private func announce(_ result: AuthenticationResult, as sender: RequestSender?, _ send: @escaping Send) async
-        -> Bool
-    {
-        let told = result.accessToken
-        let connection = connectionNumber
-        do {
-            let requests = SignInRequests(
-                options: options, storage: storage, timebase: timebase, decide: { nil }, keep: {},
-                send: { request in
-                    var request = request
-                    request.sender = sender
-                    try request.checkSender()
-                    let response = try await self.signingIn { [request] in try await send(request) }
-                    return (value: response.result, connection: connection)
-                })
-            let token = try await requests.signIn(with: result.tokens)
-            let (effects, decision) = state.withLock { state in
-                let isOther =
-                    token.result.accessToken != told && state.session.signedIn?.token.result.accessToken == told
-                return (note(state.session.announced(told, token), &state), isOther ? storage.decide() : nil)
-            }
-            if let decision { try? await storage.store(token.result.tokens, decision: decision, isSignIn: false) }
-            carryOutAtOnce(effects)
-        } catch {
-            // The token is announced again over the next connection.
-            let isLost = error.isConnectionLoss || (Task.isCancelled && !error.isAnswer)
-            let now = timebase.now
-            let effects = state.withLock { state in
-                let actions =
-                    isLost ? [] : state.session.announcementFailed(told, isRejection: error.isRejection, at: now)
-                return note(actions, &state, because: error)
-            }
-            try? await carryOut(effects)
-            if isLost { return false }
-        }
-        return true
+        carryOutAtOnce(
+            state.withLock { state in
+                state.send = nil
+                return note(state.session.connectionEnded(), &state)
+            })
     }
 
     /// Sends a request that signs in the connection, which from then on belongs to its user unless the server refuses.
@@ -133,10 +65,6 @@ extension Authenticator {
             state.withLock { $0.session.signInRequestEnded(id, hasSignedIn: mayHaveSignedIn) }
             throw error
         }
-    }
-
-    private func rest(until moment: Duration?, or change: Promise<Void>) async {
-        if let moment { try? await timebase.sleep(until: moment, or: change) } else { try? await change.value() }
     }
 }
 

@@ -70,27 +70,30 @@ extension Authenticator {
         }
 
         let deadline = request.params.timeout.map { timebase.now + $0 }
-        let (sender, permitted, hasWaited) = try await permission(for: request, until: deadline)
+        let passage = try await permission(for: request, to: destination, until: deadline)
+        let sender = passage.sender ?? RequestSender(nil)
         // A queued write is sent only as the user who made it.
         if let own = request.sender, own !== sender { throw FeathersError.senderChanged(request) }
         var first = request
         first.sender = sender
-        if hasWaited, let deadline {
+        if passage.waited.end != nil, let deadline {
             let remaining = deadline - timebase.now
             guard remaining > .zero else { throw timeout(of: request) }
             first.params.timeout = remaining
         }
-        guard let signedIn = permitted, trusts(destination) else { return try noted(await next(first), first) }
+        guard let signedIn = passage.signedIn, trusts(destination) else { return try noted(await next(first), first) }
         addSignIn(signedIn, to: &first, for: destination)
         do {
             return try noted(await next(first), first)
         } catch let error as FeathersError
             where error.code == .notAuthenticated && error.execution == .answered && sender.isCurrent
+            && !passage.waited.hasRefreshed
         {
             // A local service may throw such an error itself, or pass on the error of a server that never received the
             // token.
             if case .local = destination, first.params.appToken?.wasSent != true { throw error }
-            guard let renewed = try await renewal(of: signedIn, request, until: deadline) else { throw error }
+            let end = deadline ?? defaultDeadline(of: destination)
+            guard let renewed = try await renewal(of: signedIn, request, until: end) else { throw error }
             var second = first
             if let deadline {
                 guard deadline > timebase.now else { throw error }
@@ -130,39 +133,30 @@ extension Authenticator {
     // MARK: Waiting
 
     /// Waits for a sign-in in progress.
-    /// - Returns: The sender of the call and the sign-in to send it with, captured together.
     private func permission(
-        for request: ServiceRequest, until deadline: Duration?
-    ) async throws -> (sender: RequestSender, signedIn: AuthenticationSession.SignedIn?, hasWaited: Bool) {
-        var number: Int?
-        while true {
-            let (permission, signIn, sender, ended, effects) = try state.withLock { [number] state in
-                // A request made as one user must not be sent as another.
-                if let number, number != state.session.signIn { throw FeathersError.senderChanged(request) }
-                let signIn = state.session.signIn
-                let (permission, actions) = state.session.callBegan(at: timebase.now)
-                let effects = actions.isEmpty ? nil : note(actions, &state)
-                guard case .wait(let id) = permission else {
-                    return (permission, signIn, app()?.currentSender, nil as Promise<End>?, effects)
-                }
-                return (permission, signIn, nil, join(id, &state), effects)
+        for request: ServiceRequest, to destination: SignInGate.Destination, until deadline: Duration?
+    ) async throws -> Passage {
+        let passage = try await proceed(
+            until: deadline ?? defaultDeadline(of: destination), orThrow: timeout(of: request)
+        ) { [timebase] state, waited in
+            switch waited.end?.outcome {
+            case .failed: throw Self.neverSent(because: waited.end?.error)
+            case .loggedOut: throw FeathersError.loggedOut
+            case .signedIn, .nothingStored, .superseded, .postponed, nil: break
             }
-            if let effects { carryOutAtOnce(effects) }
-            switch permission {
-            case .send(let signedIn): return (sender ?? RequestSender(nil), signedIn, number != nil)
-            case .fail: throw FeathersError.loggedOut
-            case .wait(let id):
-                guard let ended else { continue }
-                number = signIn
-                let limit = deadline.map { ($0 - timebase.now, timeout(of: request)) }
-                let end = try await wait(for: id, ended, atMost: limit)
-                switch end.outcome {
-                case .signedIn, .nothingStored, .superseded, .postponed: continue
-                case .failed: throw Self.neverSent(because: end.error)
-                case .loggedOut: throw FeathersError.loggedOut
-                }
-            }
+            // A request made as one user must not be sent as another.
+            if let number = waited.signIn, number != state.session.signIn { throw FeathersError.senderChanged(request) }
+            return state.session.callBegan(at: timebase.now, hasRenewed: waited.hasRenewed)
         }
+        guard let passage else { throw FeathersError.loggedOut }
+        return passage
+    }
+
+    /// Returns when a call without a time limit stops waiting: after the time that its transport gives a call.
+    private func defaultDeadline(of destination: SignInGate.Destination) -> Duration? {
+        let transport: (any Transport)? =
+            if case .registered(let service) = destination { service.transport } else { app()?.transport }
+        return transport?.defaultTimeout.map { timebase.now + $0 }
     }
 
     /// Returns the failure of a call that waited for a sign-in. The call itself was not sent, regardless of what
@@ -184,22 +178,20 @@ extension Authenticator {
     private func renewal(
         of rejected: AuthenticationSession.SignedIn, _ request: ServiceRequest, until deadline: Duration?
     ) async throws -> AuthenticationSession.SignedIn? {
-        let (permission, ended, effects) = state.withLock { state in
-            let (permission, actions) = state.session.tokenRejected(of: rejected)
-            let effects = note(actions, &state)
-            guard case .wait(let id) = permission else { return (permission, nil as Promise<End>?, effects) }
-            return (permission, join(id, &state), effects)
+        do {
+            let passage = try await proceed(until: deadline, orThrow: timeout(of: request)) {
+                [timebase] state, waited in
+                guard let end = waited.end else { return state.session.tokenRejected(of: rejected, at: timebase.now) }
+                // A log-out and another sign-in may have come first.
+                guard case .signedIn = end.outcome, let renewed = state.session.signedIn,
+                    renewed.signIn == rejected.signIn
+                else { return (.fail, []) }
+                return (.send(renewed), [])
+            }
+            return passage?.signedIn
+        } catch is FeathersError {
+            return nil
         }
-        try? await carryOut(effects)
-        if case .wait(let id) = permission, let ended {
-            let limit = deadline.map { ($0 - timebase.now, timeout(of: request)) }
-            let end: End
-            do { end = try await wait(for: id, ended, atMost: limit) } catch is FeathersError { return nil }
-            guard case .signedIn = end.outcome else { return nil }
-        }
-        guard permission != .fail, let renewed = state.withLock({ $0.session.signedIn }) else { return nil }
-        // A log-out and another sign-in may have come first.
-        return renewed.signIn == rejected.signIn ? renewed : nil
     }
 
     // MARK: Credentials

@@ -23,6 +23,7 @@ struct SignInRequests: Sendable {
             case .signIn(let credentials): return .success(try await signIn(credentials))
             case .restore: return .success(try await restore())
             case .refresh(let present): return .success(try await refreshUnlessNewer(present))
+            case .announce(let present): return .success(try await signIn(with: present.tokens))
             }
         } catch {
             return .failure(error)
@@ -140,7 +141,9 @@ struct SignInRequests: Sendable {
         let canRefresh = options.refresh.canRefresh(result.tokens)
         let refreshMoment = expiry.flatMap { expiry -> Duration? in
             guard canRefresh else { return nil }
-            return expiry - (options.refreshLead ?? TokenExpiry.lead(of: result.payload, remaining: expiry - asked.now))
+            return expiry
+                - TokenExpiry.lead(
+                    options.refreshLead, of: result.payload, remaining: expiry - asked.now, isNew: isNew)
         }
         return IssuedToken(
             result: result, expiry: expiry, refreshMoment: refreshMoment, canRefresh: canRefresh, connection: connection
@@ -168,9 +171,11 @@ struct AttemptSender: Sendable {
     private static let tries = 3
 
     let id: Int
+    let work: AuthenticationSession.Work
     let authenticator: @Sendable () -> Authenticator?
 
     @Sendable func send(_ request: ServiceRequest) async throws -> SignInRequests.Answer {
+        if case .announce = work { return try await announce(request) }
         var tries = 1
         while true {
             do {
@@ -181,6 +186,21 @@ struct AttemptSender: Sendable {
                 tries += 1
             }
         }
+    }
+
+    /// Sends a token over the connection that needs it, without hooks, because no user signs in. Another connection gets
+    /// an announcement of its own.
+    private func announce(_ request: ServiceRequest) async throws -> SignInRequests.Answer {
+        guard let authenticator = authenticator(), let app = authenticator.app(),
+            let (connection, send) = authenticator.state.withLock({ state in
+                state.send.map { (state.session.connectionNumber, $0) }
+            })
+        else { throw FeathersError(.unavailable, "The connection has ended", execution: .neverSent) }
+        var request = request
+        request.sender = try authenticator.requestBegan(id, app).sender
+        try request.checkSender()
+        let response = try await authenticator.signingIn { [request] in try await send(request) }
+        return (response.result, connection)
     }
 
     private func sendOnce(_ request: ServiceRequest) async throws -> SignInRequests.Answer {

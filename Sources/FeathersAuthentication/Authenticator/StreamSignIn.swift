@@ -21,30 +21,17 @@ extension Authenticator {
     /// - Returns: The header field with the token; empty if no user is signed in.
     /// - Throws: The reason why it is unknown whether a user is signed in.
     private func streamHeaders() async throws -> [String: String] {
-        while true {
-            let (permission, ended, effects) = state.withLock { state in
-                let (permission, actions) = state.session.callBegan(at: timebase.now)
-                let effects = actions.isEmpty ? nil : note(actions, &state)
-                var ended: Promise<End>?
-                switch permission {
-                case .wait(let id): ended = join(id, &state)
-                case .send(let signedIn):
-                    state.opened = StreamOpening(signIn: state.session.signIn, version: signedIn?.version)
-                case .fail: break
-                }
-                return (permission, ended, effects)
+        let passage = try await proceed { [timebase] state, waited in
+            // After a refusal, no user is signed in.
+            if case .failed? = waited.end?.outcome, let error = waited.end?.error, !error.isRejection { throw error }
+            let answer = state.session.callBegan(at: timebase.now, hasRenewed: waited.hasRenewed)
+            if case .send(let signedIn) = answer.permission {
+                state.opened = StreamOpening(signIn: state.session.signIn, version: signedIn?.version)
             }
-            if let effects { carryOutAtOnce(effects) }
-            switch permission {
-            case .send(let signedIn?): return [options.header: tokenForm.value(of: signedIn.token.result.accessToken)]
-            case .send(nil), .fail: return [:]
-            case .wait(let id):
-                guard let ended else { continue }
-                let end = try await wait(for: id, ended)
-                // After a refusal, no user is signed in.
-                if case .failed = end.outcome, let error = end.error, !error.isRejection { throw error }
-            }
+            return answer
         }
+        guard let signedIn = passage?.signedIn else { return [:] }
+        return [options.header: tokenForm.value(of: signedIn.token.result.accessToken)]
     }
 
     /// Delivers the stream's events, unless the user has changed since it was requested. In that case, it is about to
@@ -64,28 +51,17 @@ extension Authenticator {
     /// - Returns: Whether to open the stream again.
     private func renewsToken(after reason: DisconnectReason) async -> Bool {
         guard case .refused(_) = reason else { return false }
-        let (permission, ended, effects): (AuthenticationSession.Permission, Promise<End>?, Effects?) =
-            state.withLock { state in
-                guard let opened = state.opened, let signedIn = state.session.signedIn,
-                    signedIn.signIn == opened.signIn,
-                    signedIn.token.canRefresh
-                else { return (.fail, nil, nil) }
-                var rejected = signedIn
-                rejected.version = opened.version ?? signedIn.version
-                let (permission, actions) = state.session.tokenRejected(of: rejected)
-                let effects = note(actions, &state)
-                guard case .wait(let id) = permission else { return (permission, nil, effects) }
-                return (permission, join(id, &state), effects)
+        let passage = try? await proceed { [timebase] state, waited in
+            if let end = waited.end {
+                guard case .signedIn = end.outcome else { return (.fail, []) }
+                return (.send(state.session.signedIn), [])
             }
-        if let effects { try? await carryOut(effects) }
-        switch permission {
-        case .fail: return false
-        case .send: return true
-        case .wait(let id):
-            guard let ended, let end = try? await wait(for: id, ended), case .signedIn = end.outcome else {
-                return false
-            }
-            return true
+            guard let opened = state.opened, var rejected = state.session.signedIn, rejected.signIn == opened.signIn,
+                rejected.token.canRefresh
+            else { return (.fail, []) }
+            rejected.version = opened.version ?? rejected.version
+            return state.session.tokenRejected(of: rejected, at: timebase.now, insists: true)
         }
+        return passage != nil
     }
 }

@@ -28,8 +28,18 @@ struct AuthenticationSession: Sendable, Equatable {
         case restore
         /// Gets another token for a sign-in.
         case refresh(AuthenticationResult)
+        /// Announces the token of a sign-in over the open connection.
+        case announce(AuthenticationResult)
 
         var hasCredentials: Bool { if case .signIn = self { true } else { false } }
+
+        /// Whether the work may fetch another token: a stored sign-in may have expired.
+        var mayRefresh: Bool {
+            switch self {
+            case .restore, .refresh: true
+            case .signIn, .announce: false
+            }
+        }
     }
 
     struct SignedIn: Sendable, Equatable {
@@ -40,15 +50,15 @@ struct AuthenticationSession: Sendable, Equatable {
         var signIn: Int
         /// A stable name of the user, without secrets; nil if the server provides none.
         var name: String?
-        var refresh: Refresh?
-        /// After a temporary failure, the session retries nothing automatically before this time.
-        var retryMoment: Duration?
+        var renewal: Renewal?
+        /// How soon the token is renewed again without a call that needs it.
+        var pace = RenewalPace()
     }
 
-    /// A token that is being replaced, or announced over the connection.
-    struct Refresh: Sendable, Equatable {
+    /// An attempt that refreshes the token, and announces it over the connection.
+    struct Renewal: Sendable, Equatable {
         var id: Int
-        /// Whether the token is being announced over the open connection. Otherwise, another one is being fetched.
+        /// Whether the token is being announced. Otherwise, another one is being fetched.
         var isAnnouncement: Bool
         /// Whether calls should wait, because the server no longer accepts the current token.
         var isUrgent: Bool
@@ -57,8 +67,8 @@ struct AuthenticationSession: Sendable, Equatable {
     }
 
     enum Action: Sendable, Equatable {
-        /// Begins an attempt. Its work is nil if it only waits until the token has been announced over the connection.
-        case begin(Int, Work?)
+        /// Begins an attempt, or its next work.
+        case begin(Int, Work)
         /// Reports the outcome of an attempt to its callers.
         case settle(Int, Outcome)
         case removeTokens
@@ -116,11 +126,11 @@ struct AuthenticationSession: Sendable, Equatable {
         if case .signedIn(let signedIn) = phase { signedIn } else { nil }
     }
 
-    /// The number of the attempt or announcement in progress.
+    /// The number of the attempt in progress.
     var pendingID: Int? {
         switch phase {
         case .authenticating(let id, _): id
-        case .signedIn(let signedIn): signedIn.refresh?.id
+        case .signedIn(let signedIn): signedIn.renewal?.id
         case .signedOut, .expired: nil
         }
     }
@@ -146,7 +156,7 @@ extension AuthenticationSession {
         case .authenticating(let id, _): return (id, [])
         case .signedIn(let signedIn):
             // A refresh in progress continues, because its refresh token may already have been exchanged.
-            if let refresh = signedIn.refresh, force { return (refresh.id, []) }
+            if let renewal = signedIn.renewal, force { return (renewal.id, []) }
             guard force else { return (nil, []) }
         case .signedOut, .expired: break
         }

@@ -55,8 +55,10 @@ extension AuthenticationSession {
 
     /// Whether an open connection is signed in with another token of the user, or with none.
     func isAnnouncementDue(_ signedIn: SignedIn) -> Bool {
-        connection.stage == .open && !connectionMustEnd && connection.token != signedIn.token.result.accessToken
+        connection.stage == .open && !connectionMustEnd && isUnannounced(signedIn)
     }
+
+    func isUnannounced(_ signedIn: SignedIn) -> Bool { connection.token != signedIn.token.result.accessToken }
 }
 
 // MARK: - Events
@@ -86,12 +88,12 @@ extension AuthenticationSession {
 
     mutating func connectionEnded() -> [Action] {
         (connection.stage, connection.token) = (.none, nil)
-        guard case .signedIn(var signedIn) = phase, let refresh = signedIn.refresh, refresh.isAnnouncement
+        guard case .signedIn(var signedIn) = phase, let renewal = signedIn.renewal, renewal.isAnnouncement
         else { return [] }
         // The token is announced over the next connection before calls use it.
-        signedIn.refresh = nil
+        signedIn.renewal = nil
         phase = .signedIn(signedIn)
-        return [.settle(refresh.id, .signedIn(signedIn.token.result))]
+        return [.settle(renewal.id, .signedIn(signedIn.token.result))]
     }
 
     /// Records that a request that signs in the connection is about to be sent.
@@ -116,99 +118,34 @@ extension AuthenticationSession {
         connection.token = token.result.accessToken
         connection.tokenEnd = token.expiry.map(End.at) ?? .unknown
     }
-
-    /// Records that the server has accepted a token for the connection. Its response usually contains the same token.
-    mutating func announced(_ accessToken: String, _ answered: IssuedToken) -> [Action] {
-        guard case .signedIn(var signedIn) = phase, signedIn.token.result.accessToken == accessToken else { return [] }
-        let refresh = signedIn.refresh.flatMap { $0.isAnnouncement ? $0 : nil }
-        let isNews = signedIn.token.result != answered.result
-        var token = answered
-        if answered.result.accessToken == accessToken {
-            // For the same token, the expiry was most accurate when it was issued.
-            (token.expiry, token.refreshMoment) = (signedIn.token.expiry, signedIn.token.refreshMoment)
-            signedIn.token = token
-        } else {
-            replaceToken(of: &signedIn, with: token)
-        }
-        connectionAuthenticated(token)
-        signedIn.retryMoment = nil
-        if refresh != nil { signedIn.refresh = nil }
-        phase = .signedIn(signedIn)
-        return (isNews ? [.publish(state)] : []) + (refresh.map { [.settle($0.id, .signedIn(token.result))] } ?? [])
-    }
-
-    /// Records that the server has not accepted the token for the connection, because it refused the token or could not
-    /// judge it.
-    mutating func announcementFailed(_ accessToken: String, isRejection: Bool, at now: Duration) -> [Action] {
-        guard case .signedIn(var signedIn) = phase, signedIn.token.result.accessToken == accessToken else { return [] }
-        if isRejection {
-            if !signedIn.token.canRefresh || signedIn.refresh?.isFresh == true { return expire() }
-            if signedIn.retryMoment.map({ $0 <= now }) ?? true {
-                guard let refresh = signedIn.refresh else { return beginRefresh(isUrgent: true).actions }
-                guard refresh.isAnnouncement else { return [] }
-                // Calls that wait for the announcement wait for the new token instead.
-                signedIn.refresh = Refresh(id: refresh.id, isAnnouncement: false, isUrgent: true)
-                phase = .signedIn(signedIn)
-                return [.begin(refresh.id, .refresh(signedIn.token.result))]
-            }
-        }
-        let refresh = signedIn.refresh.flatMap { $0.isAnnouncement ? $0 : nil }
-        if refresh != nil { signedIn.refresh = nil }
-        signedIn.retryMoment = now + Self.retryPause
-        connection.hasFailed = true
-        phase = .signedIn(signedIn)
-        return refresh.map { [.settle($0.id, .failed)] } ?? []
-    }
 }
 
 // MARK: - What a connection needs
 
 extension AuthenticationSession {
-    /// What a connection needs next.
-    enum Need: Sendable, Equatable {
-        /// The end of this attempt.
-        case attempt(Int)
-        /// A request that announces the token to the server.
-        case announcement(AuthenticationResult)
-        /// Nothing until the next event, or until this time at the latest.
-        case rest(until: Duration?)
-        /// Nothing before calls may use the connection.
-        case nothing
-    }
-
-    /// Returns what a connection needs before calls may use it.
-    mutating func needBeforeCalls(at now: Duration) -> (need: Need, actions: [Action]) {
+    /// Returns what a connection does before calls may use it.
+    mutating func needBeforeCalls(at now: Duration) -> Answer {
         if connectionMustEnd { return (.rest(until: nil), []) }
         switch phase {
-        case .signedOut(.untried) where !connection.hasFailed: return attempt(begin(.restore))
-        case .signedOut, .expired: return (.nothing, [])
-        case .authenticating(let id, _): return (.attempt(id), [])
+        case .signedOut(.untried) where !connection.hasFailed: return wait(for: begin(.restore))
+        case .signedOut, .expired: return (.send(nil), [])
+        case .authenticating(let id, _): return (.wait(id), [])
         case .signedIn(let signedIn):
-            if let refresh = signedIn.refresh, !refresh.isAnnouncement { return (.attempt(refresh.id), []) }
-            if signedIn.refresh == nil, isRefreshDue(signedIn, at: { now }) {
-                return attempt(beginRefresh(isUrgent: false))
-            }
-            // A temporary failure must not keep the connection from opening. The announcement is retried while calls
-            // use it.
-            if connection.token == signedIn.token.result.accessToken || connection.hasFailed { return (.nothing, []) }
-            return (.announcement(signedIn.token.result), [])
+            if let renewal = signedIn.renewal { return (.wait(renewal.id), []) }
+            // A temporary failure must not keep the connection from opening. Both are retried while calls use it.
+            if connection.hasFailed { return (.send(signedIn), []) }
+            if isRefreshDue(signedIn, at: { now }) { return wait(for: beginRefresh(isUrgent: false)) }
+            return isUnannounced(signedIn) ? wait(for: announce(isUrgent: false)) : (.send(signedIn), [])
         }
     }
 
-    /// Returns what a connection needs while calls use it.
-    mutating func needDuringCalls(at now: Duration) -> (need: Need, actions: [Action]) {
-        guard let signedIn, !connectionMustEnd else { return (.rest(until: nil), []) }
-        if let refresh = signedIn.refresh {
-            return (refresh.isAnnouncement ? .announcement(signedIn.token.result) : .rest(until: nil), [])
-        }
-        if let retry = signedIn.retryMoment, now < retry { return (.rest(until: retry), []) }
-        if isRefreshDue(signedIn, at: { now }) { return (.rest(until: nil), beginRefresh(isUrgent: false).actions) }
-        if isAnnouncementDue(signedIn) { return (.announcement(signedIn.token.result), []) }
+    /// Returns what a connection does while calls use it.
+    mutating func needDuringCalls(at now: Duration) -> Answer {
+        guard let signedIn, !connectionMustEnd, signedIn.renewal == nil else { return (.rest(until: nil), []) }
+        if !signedIn.pace.permits(at: now) { return (.rest(until: signedIn.pace.moment), []) }
+        if isRefreshDue(signedIn, at: { now }) { return wait(for: beginRefresh(isUrgent: false)) }
+        if isAnnouncementDue(signedIn) { return wait(for: announce(isUrgent: false)) }
         return (.rest(until: signedIn.token.refreshMoment), [])
-    }
-
-    private func attempt(_ begun: (id: Int, actions: [Action])) -> (Need, [Action]) {
-        (.attempt(begun.id), begun.actions)
     }
 
     /// Returns whether to attribute the end of a connection to an expired token, because FeathersJS closes connections

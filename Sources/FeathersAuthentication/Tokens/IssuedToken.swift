@@ -45,12 +45,19 @@ enum TokenExpiry {
     /// The apparent difference, in seconds, that a response's delay can cause between clocks that agree.
     private static let tolerance = 1.0
 
-    /// Returns how long before its expiry a token is refreshed by default: a fifth of its lifetime, up to a minute.
-    static func lead(of payload: UnverifiedPayload?, remaining: Duration) -> Duration {
-        var lifetime = remaining
+    /// Returns how long before its expiry a token is refreshed: by default a fifth of its life, up to a minute; at most
+    /// half of its life, so that a token is never due when it arrives.
+    /// - Parameters:
+    ///   - lead: The app's choice; nil for the default.
+    ///   - remaining: The time until the expiry, which is the life of a new token.
+    static func lead(
+        _ lead: Duration?, of payload: UnverifiedPayload?, remaining: Duration, isNew: Bool
+    ) -> Duration {
+        var life = remaining
         if let start = payload?.issuedAt, let end = payload?.expiresAt, end > start {
-            lifetime = .seconds(end.timeIntervalSince(start))
+            let lifetime = Duration.seconds(end.timeIntervalSince(start))
+            life = isNew ? min(remaining, lifetime) : lifetime
         }
-        return min(.seconds(60), lifetime / 5)
+        return min(lead ?? min(.seconds(60), life / 5), life / 2)
     }
 }

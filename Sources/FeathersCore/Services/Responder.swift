@@ -44,7 +44,7 @@ struct RefusingResponder: Responder {
 /// The app's token is sent only if the transport connects to the app's own server or to one of its authentication's
 /// `trustedOrigins`.
 package struct RemoteResponder: Responder {
-    let transport: any Transport
+    package let transport: any Transport
     /// Whether the transport is the app's own.
     package let isOwn: Bool
 

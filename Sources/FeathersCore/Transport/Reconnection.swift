@@ -53,7 +53,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
 }
 
 /// Decides whether and when to reconnect after a connection ends or an attempt fails.
-package struct Backoff: Sendable {
+package struct Backoff: Sendable, Hashable {
     package enum Decision: Sendable, Hashable {
         case wait(attempt: Int, delay: Duration)
         case stop(DisconnectReason)

@@ -62,6 +62,19 @@ extension Transport {
     }
 }
 
+/// A transport that limits the time of calls without a time limit of their own.
+package protocol TimeLimitingTransport: Transport {
+    /// The time limit; nil for none.
+    var callTimeout: Duration? { get }
+}
+
+extension Transport {
+    /// The time limit of calls without their own; nil for none. If several transports carry the calls, the longest.
+    package var defaultTimeout: Duration? {
+        innermost.compactMap { ($0 as? any TimeLimitingTransport)?.callTimeout }.max()
+    }
+}
+
 /// A transport that queues calls, for example while it has no connection.
 package protocol CallQueueing: Transport {
     /// Fails queued calls that have not been sent, with ``FeathersError/senderChanged(_:)``.

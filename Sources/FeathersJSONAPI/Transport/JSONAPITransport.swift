@@ -10,11 +10,13 @@ public import Foundation
 /// included resources nested. Other content uses member names that fields cannot have: `@links`, `@meta`,
 /// `@relationships`, and on a result `@document`. The method `find` returns a page, with a total if the server sends
 /// one.
-public struct JSONAPITransport: Transport {
+public struct JSONAPITransport: Transport, TimeLimitingTransport {
     /// The codec that converts records and models to documents and back.
     public let codec: JSONAPICodec
     let builder: JSONAPIRequestBuilder
     private let httpClient: any HTTPClient
+
+    package var callTimeout: Duration? { builder.timeout }
 
     /// Creates a transport to a server. `.jsonAPI(url)` is shorthand for this initializer.
     /// - Parameters:

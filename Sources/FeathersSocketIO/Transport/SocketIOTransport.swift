@@ -33,13 +33,17 @@ public import Foundation
 /// - ``Options``
 /// - ``EngineTransport``
 /// - ``OfflineCalls``
-public final class SocketIOTransport: RealTimeTransport, CallQueueing, AddressedTransport, ConnectionReplacing {
+public final class SocketIOTransport: RealTimeTransport, CallQueueing, AddressedTransport, ConnectionReplacing,
+    TimeLimitingTransport
+{
     package let origin: Origin?
+    package let callTimeout: Duration?
     let client: SocketIOClient
     private let runner: ConnectionRunner
 
     package init(_ url: URL, options: Options = Options()) {
         origin = Origin(url)
+        callTimeout = options.callTimeout
         let timebase = RelativeClock(options.clock)
         let opener = Result { () throws(FeathersError) in
             EngineOpener(

@@ -46,11 +46,15 @@ public import FeathersSupport
 /// - ``waitingCallCount``
 /// - ``waitForWaitingCalls(_:)``
 /// - ``load``
-public final class StubRealTimeTransport: RealTimeTransport, StubHost, ConnectionReplacing, SecretHiding {
+public final class StubRealTimeTransport: RealTimeTransport, StubHost, ConnectionReplacing, TimeLimitingTransport,
+    SecretHiding
+{
     public let registry: StubRegistry<ServiceRequest, JSONValue>
     let connection: StubConnection
     private let passedThrough: (any RealTimeTransport)?
     private let runner: ConnectionRunner
+
+    package var callTimeout: Duration? { connection.callTimeout }
 
     private init(
         fallback: ServiceStub, pushesEvents: Bool, callTimeout: Duration?, clock: any Clock<Duration>,

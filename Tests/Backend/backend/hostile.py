@@ -64,6 +64,11 @@ def http(*steps):
     return Step("http", steps)
 
 
+def tokens(begin, end):
+    """Issues tokens with these times, in seconds from now, to whoever signs in or refreshes."""
+    return Step("tokens", (begin, end))
+
+
 HOLD = Step("hold")  # Nothing more, and the connection stays.
 KEEP = Step("keep")  # The connection is kept for the next request.
 END = Step("end")
@@ -73,6 +78,7 @@ NOOPS = Step("noops")  # Every poll from now on is answered at once, with nothin
 CUT = Step("cut")  # The right answer's first bytes: as many as the number of the record.
 CUT_BY_RESET = Step("cut", "reset")
 FLOOD = Step("flood")  # As many tiny packets as the test asks for.
+REFUSE = Step("refuse")  # Whoever calls is not authenticated.
 LOTTERY = Step("lottery")  # The right answer now, later, or never, by the number of the record.
 
 
@@ -393,6 +399,11 @@ TABLE = [*HTTP, *HTTPS, *EVENTS, *SOCKET_IO, *WEB_SOCKET, *POLLING]
 
 # What tests ask for by name, over whatever transport.
 
+
+def issuing(name, *times):
+    return Row(f"tokens {name}", "", ANSWERS, (tokens(*times), ANSWER, KEEP), {"call": (tokens(*times), ANSWER)})
+
+
 HEALTHY = Row("healthy", "", ANSWERS, (ANSWER, KEEP))
 SPECIAL = [
     HEALTHY,
@@ -400,6 +411,13 @@ SPECIAL = [
     Row("an answer cut by a reset", "", EITHER, (CUT_BY_RESET,), {"call": (CUT_BY_RESET,)}),
     Row("a flood", "", ANSWERS, (ANSWER, KEEP), {"call": (FLOOD, ANSWER)}),
     Row("a lottery", "", EITHER, (LOTTERY, ANSWER, KEEP), {"call": (LOTTERY,)}),
+    issuing("of half a minute", 0, 30),
+    issuing("of ten milliseconds", 0, 0.01),
+    issuing("that have expired", -10, -5),
+    issuing("of the future", 1e6, 1e6 + 0.001),
+    issuing("without a life", 0, 0),
+    issuing("without times", None, None),
+    Row("tokens that it refuses", "", FAILS, (tokens(0, 3600), REFUSE, KEEP), {"call": (tokens(0, 3600), REFUSE)}),
 ]
 
 ROWS = {row.name: row for row in [*SPECIAL, *TABLE]}

@@ -5,8 +5,9 @@
                              for a flood, `padding` makes the right answers longer. Answers {"url": "http://…/<key>"}, or an
                              https one if the behavior needs that.
                              Sessions that stand go on as they began.
-    GET /__hostile/<key>     {"connections", "open", "requests", "length"}: TCP connections so far, those that stand, HTTP
-                             requests, and how long the last answer was that was cut. With ?open=n the answer waits until
+    GET /__hostile/<key>     {"connections", "open", "requests", "refreshes", "length"}: TCP connections so far, those that
+                             stand, HTTP requests, tokens that were refreshed, and how long the last answer was that was
+                             cut. With ?open=n the answer waits until
                              exactly so many stand, at most ?timeoutMs (10,000); `complete` says whether it is so.
 
 The right answer to a read of record n, and to a creation with {"n": n}, is {"id": n, "text": "right"}. Where a path has
@@ -21,6 +22,7 @@ import json
 import re
 import socket
 import struct
+import time
 import zlib
 from collections import deque
 from functools import lru_cache
@@ -35,6 +37,7 @@ TINY = ["6", "43900000001[]", '42["nobody here",1]', '42/else,["nobody here",1]'
 BLOCK = ["2", *(TINY * 250)][:1000]
 TRICKLE = 0.01
 LATER = 0.005
+REFUSAL = '{"name":"NotAuthenticated","message":"jwt expired","code":401,"className":"not-authenticated"}'
 CALL = re.compile(r"42(\d+)(\[.*)", re.DOTALL)
 USUAL = {"open": (HANDSHAKE,), "connect": (CONNECTED,), "call": (Step("answer"),)}
 
@@ -113,7 +116,7 @@ class Attack:
         self.row = HEALTHY
         self.flood = self.padding = 0
         self.sessions = {}
-        self.connections = self.open = self.requests = self.length = 0
+        self.connections = self.open = self.requests = self.refreshes = self.length = 0
         self.changed = asyncio.Condition()
 
     def begin(self, row, settings):
@@ -124,6 +127,17 @@ class Attack:
     def record(self, number):
         padding = {"padding": "x" * self.padding} if self.padding else {}
         return json.dumps({"id": number, "text": "right", **padding}, separators=(",", ":"))
+
+    def issue(self, times, path):
+        """A token for a sign-in or a refresh; None for every other call."""
+        if path not in ("authentication", "refresh"):
+            return None
+        self.refreshes += path == "refresh"
+        claims = {"sub": "1", "jti": str(self.refreshes)}
+        if times[0] is not None:
+            claims |= {"iat": time.time() + times[0], "exp": time.time() + times[1]}
+        parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in ({"alg": "HS256"}, claims)]
+        return json.dumps({"accessToken": ".".join([*parts, "c2ln"]), "refreshToken": "r", "user": {"id": 1}})
 
     async def count(self, change):
         async with self.changed:
@@ -143,7 +157,8 @@ class Attack:
                 await asyncio.wait_for(self.changed.wait_for(complete), timeout)
         except asyncio.TimeoutError:
             pass
-        counts = {"connections": self.connections, "open": self.open, "requests": self.requests, "length": self.length}
+        names = ("connections", "open", "requests", "refreshes", "length")
+        counts = {name: getattr(self, name) for name in names}
         return {**counts, "complete": complete()}
 
 
@@ -226,6 +241,12 @@ class Exchange:
             elif step.kind == "once":
                 if self.attack.requests == 1:
                     return await self.play(step.data, number)
+            elif step.kind == "tokens":
+                issued = self.attack.issue(step.data, self.request.path.partition("?")[0].split("/")[2])
+                if issued:
+                    return await self.send(plain(issued.encode()))
+            elif step.kind == "refuse":
+                await self.send(answered(REFUSAL.encode(), status=b"401 Unauthorized"))
             elif step.kind == "lottery":
                 if number % 3 == 2:
                     await self.incoming.closed()
@@ -383,8 +404,12 @@ class Session:
     def steps(self, stage):
         return self.row.at.get(stage, USUAL[stage])
 
-    def tell(self, stage, call="", number=7):
+    def tell(self, stage, call="", number=7, path=None):
         for step in self.steps(stage):
+            issued = self.attack.issue(step.data, path) if isinstance(step, Step) and step.kind == "tokens" else None
+            if issued:
+                self.outbox.put(f"43{call}[null,{issued}]")
+                return
             self.prepare(step, call, number)
 
     def prepare(self, step, call, number):
@@ -395,6 +420,10 @@ class Session:
             self.outbox.put(step)
         elif step.kind == "answer":
             self.outbox.put(answer)
+        elif step.kind == "refuse":
+            self.outbox.put(f"43{call}[{REFUSAL}]")
+        elif step.kind == "tokens":
+            pass
         elif step.kind == "lottery":
             if number % 3 == 0:
                 self.outbox.put(answer)
@@ -410,7 +439,8 @@ class Session:
     def received(self, packet):
         call = CALL.match(packet)
         if call:
-            self.tell("call", call[1], number_in(json.loads(call[2])))
+            arguments = json.loads(call[2])
+            self.tell("call", call[1], number_in(arguments), arguments[1] if len(arguments) > 1 else None)
         elif packet.startswith("40"):
             self.tell("connect")
         elif packet == "1":

@@ -48,7 +48,19 @@ struct TokenExpiryTests {
         arguments: [(2, 0.4), (100, 20), (300, 60), (86_400, 60)] as [(Double, Double)])
     func lead(lifetime: Double, lead: Double) throws {
         let payload = UnverifiedPayload(of: try SampleToken.make(issuedAt: 0, lifetime: lifetime))
-        #expect(TokenExpiry.lead(of: payload, remaining: .seconds(1)) == .seconds(lead))
-        #expect(TokenExpiry.lead(of: nil, remaining: .seconds(lifetime)) == .seconds(lead))
+        let life = Duration.seconds(lifetime)
+        #expect(TokenExpiry.lead(nil, of: payload, remaining: .seconds(1), isNew: false) == .seconds(lead))
+        #expect(TokenExpiry.lead(nil, of: payload, remaining: life, isNew: true) == .seconds(lead))
+        #expect(TokenExpiry.lead(nil, of: nil, remaining: life, isNew: true) == .seconds(lead))
+    }
+
+    @Test(
+        "comes after a refresh half of the token's life earlier, if the app asks for more",
+        arguments: [(60, 30, 30, 15), (60, 0.02, 0.02, 0.01), (10, 30, 30, 10), (-5, 1, 1, -5), (60, 900, 20, 10)]
+            as [(Double, Double, Double, Double)])
+    func longLead(asked: Double, lifetime: Double, remaining: Double, lead: Double) throws {
+        let payload = UnverifiedPayload(of: try SampleToken.make(issuedAt: 0, lifetime: lifetime))
+        let found = TokenExpiry.lead(.seconds(asked), of: payload, remaining: .seconds(remaining), isNew: true)
+        #expect(abs(found / .seconds(1) - lead) < 1e-6)
     }
 }

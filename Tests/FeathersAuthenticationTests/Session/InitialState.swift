@@ -27,7 +27,7 @@ enum InitialState: String, CaseIterable {
         case .announcing:
             try signIn(&session, "present", canRefresh: true)
             let id = session.beginRefresh(isUrgent: false).id
-            _ = session.refreshSucceeded(id, try .sample("present2"))
+            _ = session.renewed(id, try .sample("present2"), at: .zero, random: 0)
         case .expired:
             try signIn(&session, "present", canRefresh: false)
             _ = session.expire()

@@ -8,8 +8,7 @@ enum SessionEvent: String, CaseIterable {
     case signedIn, signedInLate, signInRejected, signInFailed, signInFailedLate, nothingFound
     case refreshed, refreshedLate, refreshRejected, refreshFailed, refreshFailedLate
     case tokenRejected, olderTokenRejected, othersTokenRejected, abandoned, loggedOut
-    case connectionOpening, connectionOpened, connectionEnded, announced, announcedOther, announcementRejected,
-        announcementFailed
+    case connectionOpening, connectionOpened, connectionEnded, announced, announcementLost
     case requestSent, requestAnswered, requestRefused, loggedOutDuringRequest
     case preparing, preparingAtRefresh, accompanying, accompanyingAtRefresh
 
@@ -39,24 +38,24 @@ enum SessionEvent: String, CaseIterable {
         case .signInFailed: actions = session.signInFailed(id, isRejection: false)
         case .signInFailedLate: actions = session.signInFailed(late, isRejection: true)
         case .nothingFound: actions = session.foundNothingStored(id)
-        case .refreshed: actions = session.refreshSucceeded(id, try .sample("new"))
-        case .refreshedLate: actions = session.refreshSucceeded(late, try .sample("late"))
-        case .refreshRejected: actions = session.refreshFailed(id, isRejection: true, at: early)
-        case .refreshFailed: actions = session.refreshFailed(id, isRejection: false, at: early)
-        case .refreshFailedLate: actions = session.refreshFailed(late, isRejection: true, at: early)
+        case .refreshed: actions = session.renewed(id, try .sample("new"), at: early, random: 0)
+        case .refreshedLate: actions = session.renewed(late, try .sample("late"), at: early, random: 0)
+        case .refreshRejected: actions = session.renewalFailed(id, isRejection: true, at: early, random: 0)
+        case .refreshFailed: actions = session.renewalFailed(id, isRejection: false, at: early, random: 0)
+        case .refreshFailedLate: actions = session.renewalFailed(late, isRejection: true, at: early, random: 0)
         case .tokenRejected, .olderTokenRejected, .othersTokenRejected:
             if self == .olderTokenRejected { rejected?.version -= 1 }
             if self == .othersTokenRejected { rejected?.signIn -= 1 }
-            if let rejected { (answer, actions) = Self.told(session.tokenRejected(of: rejected)) }
+            if let rejected { (answer, actions) = Self.told(session.tokenRejected(of: rejected, at: early)) }
         case .abandoned: actions = session.attemptAbandoned(id)
         case .loggedOut: actions = session.loggedOut()
         case .connectionOpening: session.connectionOpening()
         case .connectionOpened: session.connectionOpened()
         case .connectionEnded: actions = session.connectionEnded()
-        case .announced: actions = session.announced(present, try .sample(present, connection: connection))
-        case .announcedOther: actions = session.announced("older", try .sample("older", connection: connection))
-        case .announcementRejected: actions = session.announcementFailed(present, isRejection: true, at: early)
-        case .announcementFailed: actions = session.announcementFailed(present, isRejection: false, at: early)
+        case .announced:
+            actions = session.renewed(id, try .sample(present, connection: connection), at: early, random: 0)
+        case .announcementLost:
+            actions = session.renewalFailed(id, isRejection: false, isLost: true, at: early, random: 0)
         case .requestSent: _ = session.signInRequestBegan()
         case .requestAnswered, .requestRefused:
             session.signInRequestEnded(session.signInRequestBegan(), hasSignedIn: self == .requestAnswered)
@@ -81,6 +80,7 @@ enum SessionEvent: String, CaseIterable {
         case .send(let signedIn):
             (signedIn.map { "send as \($0.token.result.accessToken)" } ?? "send as nobody", answer.actions)
         case .wait: ("wait", answer.actions)
+        case .rest(let moment): (moment.map { "rest until \($0)" } ?? "rest", answer.actions)
         case .fail: ("fail", answer.actions)
         }
     }
@@ -89,17 +89,6 @@ enum SessionEvent: String, CaseIterable {
         String, [AuthenticationSession.Action]
     ) {
         (answer.id == nil ? "nothing to do" : "wait", answer.actions)
-    }
-
-    private static func told(
-        _ answer: (need: AuthenticationSession.Need, actions: [AuthenticationSession.Action])
-    ) -> (String, [AuthenticationSession.Action]) {
-        switch answer.need {
-        case .attempt: ("wait", answer.actions)
-        case .announcement(let result): ("announce \(result.accessToken)", answer.actions)
-        case .rest(let moment): (moment.map { "rest until \($0)" } ?? "rest", answer.actions)
-        case .nothing: ("done", answer.actions)
-        }
     }
 
     private static func name(_ session: AuthenticationSession) -> String {
@@ -111,7 +100,7 @@ enum SessionEvent: String, CaseIterable {
         case .signedOut(.none): return "signed out" + connection
         case .authenticating(_, let work): return (work == .restore ? "restoring" : "signing in") + connection
         case .signedIn(let signedIn):
-            let refresh = signedIn.refresh.map { $0.isAnnouncement ? ", announcing" : ", fetching" } ?? ""
+            let refresh = signedIn.renewal.map { $0.isAnnouncement ? ", announcing" : ", fetching" } ?? ""
             return "\(signedIn.token.result.accessToken)\(refresh)" + connection
         case .expired: return "expired" + connection
         }

@@ -50,8 +50,8 @@ extension InitialState {
                 .loggedOut: "signed out, remove tokens",
                 .requestAnswered: "signed out (connection: own)",
                 .loggedOutDuringRequest: "signed out (connection: ends), remove tokens",
-                .preparing: "signed out, → done",
-                .preparingAtRefresh: "signed out, → done",
+                .preparing: "signed out, → send as nobody",
+                .preparingAtRefresh: "signed out, → send as nobody",
                 .accompanying: "signed out, → rest",
                 .accompanyingAtRefresh: "signed out, → rest",
             ]
@@ -117,12 +117,11 @@ extension InitialState {
                 .connectionOpening: "present (connection: own)",
                 .connectionOpened: "present (connection: own)",
                 .connectionEnded: "present (connection: own)",
-                .announcementRejected: "present, fetching (connection: own, present), begin",
                 .loggedOutDuringRequest: "signed out (connection: ends, present), remove tokens, publish signed out",
-                .preparing: "present (connection: own), → announce present",
+                .preparing: "present, announcing (connection: own), begin, → wait",
                 .preparingAtRefresh: "present, fetching (connection: own), begin, → wait",
                 .accompanying: "present (connection: own, present), → rest until 80.0 seconds",
-                .accompanyingAtRefresh: "present, fetching (connection: own, present), begin, → rest",
+                .accompanyingAtRefresh: "present, fetching (connection: own, present), begin, → wait",
             ]
         case .signedInForGood:
             [
@@ -138,10 +137,9 @@ extension InitialState {
                 .connectionOpening: "present (connection: own)",
                 .connectionOpened: "present (connection: own)",
                 .connectionEnded: "present (connection: own)",
-                .announcementRejected: "expired (connection: ends, present), remove tokens, publish expired",
                 .loggedOutDuringRequest: "signed out (connection: ends, present), remove tokens, publish signed out",
-                .preparing: "present (connection: own), → announce present",
-                .preparingAtRefresh: "present (connection: own), → announce present",
+                .preparing: "present, announcing (connection: own), begin, → wait",
+                .preparingAtRefresh: "present, announcing (connection: own), begin, → wait",
                 .accompanying: "present (connection: own, present), → rest",
                 .accompanyingAtRefresh: "present (connection: own, present), → rest",
             ]
@@ -153,9 +151,11 @@ extension InitialState {
                     "signing in (connection: ends, present), begin, settle superseded, publish authenticating",
                 .restoreRequested: "present, fetching (connection: own, present), → nothing to do",
                 .restoreForced: "present, fetching (connection: own, present), → wait",
-                .refreshed: "new, announcing (connection: own, present), publish signed in",
+                .refreshed: "new, announcing (connection: own, present), publish signed in, begin",
                 .refreshRejected: "expired (connection: ends, present), remove tokens, publish expired, settle failed",
                 .refreshFailed: "present (connection: own, present), settle postponed",
+                .announced: "present (connection: own, present), settle signed in",
+                .announcementLost: "present (connection: own, present), settle postponed",
                 .tokenRejected: "present, fetching (connection: own, present), → wait",
                 .olderTokenRejected: "present, fetching (connection: own, present), → wait",
                 .othersTokenRejected: "present, fetching (connection: own, present), → fail",
@@ -179,6 +179,11 @@ extension InitialState {
                     "signing in (connection: ends, present), begin, settle superseded, publish authenticating",
                 .restoreRequested: "present2, announcing (connection: own, present), → nothing to do",
                 .restoreForced: "present2, announcing (connection: own, present), → wait",
+                .refreshed: "new (connection: own, present), publish signed in, settle signed in",
+                .refreshRejected:
+                    "expired (connection: ends, present), remove tokens, publish expired, settle failed",
+                .refreshFailed: "present2 (connection: own, present), settle failed",
+                .announcementLost: "present2 (connection: own, present), settle postponed",
                 .tokenRejected: "present2, announcing (connection: own, present), → wait",
                 .olderTokenRejected: "present2, announcing (connection: own, present), → wait",
                 .othersTokenRejected: "present2, announcing (connection: own, present), → fail",
@@ -188,15 +193,12 @@ extension InitialState {
                 .connectionOpened: "present2, announcing (connection: own)",
                 .connectionEnded: "present2 (connection: own), settle signed in",
                 .announced: "present2 (connection: own, present2), settle signed in",
-                .announcementRejected:
-                    "expired (connection: ends, present), remove tokens, publish expired, settle failed",
-                .announcementFailed: "present2 (connection: own, present), settle failed",
                 .loggedOutDuringRequest:
                     "signed out (connection: ends, present), remove tokens, publish signed out, settle logged out",
-                .preparing: "present2, announcing (connection: own), → announce present2",
-                .preparingAtRefresh: "present2, announcing (connection: own), → announce present2",
-                .accompanying: "present2, announcing (connection: own, present), → announce present2",
-                .accompanyingAtRefresh: "present2, announcing (connection: own, present), → announce present2",
+                .preparing: "present2, announcing (connection: own), → wait",
+                .preparingAtRefresh: "present2, announcing (connection: own), → wait",
+                .accompanying: "present2, announcing (connection: own, present), → rest",
+                .accompanyingAtRefresh: "present2, announcing (connection: own, present), → rest",
             ]
         case .expired:
             [
@@ -213,8 +215,8 @@ extension InitialState {
                 .connectionOpened: "expired",
                 .connectionEnded: "expired (connection: ends)",
                 .loggedOutDuringRequest: "signed out (connection: ends, present), remove tokens, publish signed out",
-                .preparing: "expired, → done",
-                .preparingAtRefresh: "expired, → done",
+                .preparing: "expired, → send as nobody",
+                .preparingAtRefresh: "expired, → send as nobody",
                 .accompanying: "expired (connection: ends, present), → rest",
                 .accompanyingAtRefresh: "expired (connection: ends, present), → rest",
             ]

@@ -74,12 +74,13 @@ struct SignInNumberTests {
     func refresh() throws {
         var session = signedIn(try token("alice", subject: "a"))
         let number = session.signIn
-        _ = session.refreshSucceeded(
-            session.beginRefresh(isUrgent: false).id, try token("alice", subject: "a", "second"))
+        _ = session.renewed(
+            session.beginRefresh(isUrgent: false).id, try token("alice", subject: "a", "second"), at: .zero, random: 0)
         #expect(session.signIn == number && session.signedIn?.name == "a")
-        _ = session.refreshSucceeded(session.beginRefresh(isUrgent: false).id, try token("alice", "opaque"))
+        _ = session.renewed(
+            session.beginRefresh(isUrgent: false).id, try token("alice", "opaque"), at: .zero, random: 0)
         #expect(session.signIn == number && session.signedIn?.name == "a")
-        _ = session.refreshSucceeded(session.beginRefresh(isUrgent: false).id, try token("bob", "other"))
+        _ = session.renewed(session.beginRefresh(isUrgent: false).id, try token("bob", "other"), at: .zero, random: 0)
         #expect(session.signIn != number && session.signedIn?.name == "bob")
     }
 }
