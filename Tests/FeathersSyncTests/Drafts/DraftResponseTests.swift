@@ -31,7 +31,9 @@ struct DraftResponseTests {
         #expect(draft.text == "two" && draft.value.login == nil)
     }
 
-    @Test("is taken from a service that is declared to respond so: the record is read again", arguments: [7, "ok", []] as [JSONValue])
+    @Test(
+        "is taken from a service that is declared to respond so: the record is read again",
+        arguments: [7, "ok", []] as [JSONValue])
     func declared(response: JSONValue) async throws {
         let (app, transport) = scene(response)
         app.servicesWithOtherResponses = ["notes"]
