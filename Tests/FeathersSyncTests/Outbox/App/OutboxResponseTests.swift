@@ -88,8 +88,9 @@ struct OutboxResponseTests {
     func others(strange: JSONValue) async throws {
         let (scene, _) = try await app(true, [strange])
         try await scene.live { app in
-            #expect(try await app.service("notes").outbox.call("archive").result() == strange)
-            #expect(try await app.service("notes").create(["text": "a"]) == strange)
+            let queued = try await app.service("notes").outbox.call("archive")
+            let (archived, created) = (try await queued.result(), try await app.service("notes").create(["text": "a"]))
+            #expect(archived == strange && created == strange)
         }
     }
 }
