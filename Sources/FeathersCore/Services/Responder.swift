@@ -1,3 +1,5 @@
+import FeathersSupport
+
 /// A type that responds to a service's requests inside its hooks: an implementation, or middleware around the next
 /// responder.
 ///
