@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersSupport
 import FeathersTesting
 import Testing
 
@@ -179,6 +180,18 @@ struct ServicePagesTests {
     func failures() async throws {
         let stuck = FeathersApp(transport: StubTransport { _ in [["id": 1], ["id": 2]] }).service("messages")
         await #expect { for try await _ in stuck.pages(of: 2) {} } throws: { FeathersError.Code.generalError ~= $0 }
+        for length: Int64 in [2, 3, 7] {
+            let number = Locked<Int64>(0)
+            let transport = StubTransport { _ in
+                let first = number.withLock { number in
+                    defer { number += 1 }
+                    return number % length * 2
+                }
+                return [["id": .integer(first)], ["id": .integer(first + 1)]]
+            }
+            let cycle = FeathersApp(transport: transport).service("messages").pages(of: 2, keyedBy: "id")
+            await #expect { for try await _ in cycle {} } throws: { FeathersError.Code.generalError ~= $0 }
+        }
         let whole = FeathersApp(transport: StubTransport { _ in [["id": 1], ["id": 2], ["id": 3]] }).service("messages")
         #expect(try await ids(whole.pages(of: 2)) == [1, 2, 3])
         let messages = try await service(nil).app.service("messages")

@@ -18,6 +18,10 @@ package struct PageCursor: Sendable {
     private var isFirst = true
     private var last: JSONValue?
     private var lastPage: [JSONValue] = []
+    /// The last record of an earlier page, renewed after 1, 2, 4, 8… pages, so that every cycle of pages is found.
+    private var checkpoint: JSONValue?
+    private var nextCheckpoint = 1
+    private var pageCount = 0
     private(set) var position: Int
     private(set) var total: Int?
     package private(set) var isOver = false
@@ -101,7 +105,7 @@ package struct PageCursor: Sendable {
         let (asked, step) = (min(size, remaining), size)
         if let limit = page.limit, limit > 0 { size = min(size, limit) }
         if case .counted = order { total = page.total ?? total } else if isFirst { total = page.total }
-        guard isFirst || page.isEmpty || page.data != lastPage else {
+        guard isFirst || page.isEmpty || page.data != lastPage && !isCycle(page) else {
             let ignored = if case .counted = order { "$skip" } else { "the conditions that separate the pages" }
             throw FeathersError(
                 .generalError, "The service returns the same records for every page: it does not support \(ignored)")
@@ -115,6 +119,15 @@ package struct PageCursor: Sendable {
         let isWhole = page.count > asked && page.total == nil
         isOver = remaining == 0 || page.isEmpty || isShort || isWhole || isAtTotal
         return !isOver && page.count == step
+    }
+
+    /// Returns whether a keyed page ends with the record that an earlier one ended with.
+    private mutating func isCycle(_ page: Page<JSONValue>) -> Bool {
+        guard case .keyed = order, let last = page.last else { return false }
+        if last == checkpoint { return true }
+        pageCount += 1
+        if pageCount == nextCheckpoint { (checkpoint, nextCheckpoint) = (last, nextCheckpoint * 2) }
+        return false
     }
 
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
