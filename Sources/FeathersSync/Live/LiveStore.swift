@@ -36,6 +36,8 @@ final class LiveStore: Sendable {
         var failure: (any Error)?
         /// The fetch that waits for its time, is in flight, or waits for its next attempt.
         var fetch: (id: Int, urgency: Window.Urgency?)?
+        /// Why the records of a relation cannot be fetched at present.
+        var relatedFailure: FeathersError?
         /// Whether the server has nothing to show to the present user, so that there is nothing to fetch until another
         /// one signs in.
         var isWaitingForUser = false
@@ -126,6 +128,8 @@ final class LiveStore: Sendable {
                 // Events before the gap were meant for the previous user.
                 state.store.clear()
             }
+            // In a flood of events, gaps may be closer together than a fetch takes.
+            if case .overflow = gap.reason { return state.store.gap(endsFetches: false) }
             state.store.gap()
             // What waits for its next attempt need not wait any longer.
             for id in state.readers.keys {

@@ -282,9 +282,11 @@ extension Store {
     mutating func confirm() { for (key, hold) in holds { ask(key, [hold.result.record]) } }
 
     /// Records that events were missed.
-    mutating func gap() {
+    /// - Parameter endsFetches: Whether the fetches in flight are given up. Otherwise, their responses are shown until
+    ///   those of the next ones arrive.
+    mutating func gap(endsFetches: Bool = true) {
         holds = [:]
-        for id in ids { windows[id]?.endFetch() }
+        if endsFetches { for id in ids { windows[id]?.endFetch() } }
         askAll()
         for index in queue.indices where queue[index].isInFlight { queue[index].isDoubtful = true }
     }

@@ -31,4 +31,29 @@ struct LiveFloodTests {
         #expect(applied.withLock { $0 } < 50_000)
         flood.withLock { $0 = false }
     }
+
+    @Test("shows its fetches, although events are lost during each of them")
+    func gaps() async throws {
+        let app = Locked<FeathersApp?>(nil)
+        let fetches = Locked(0)
+        let transport = StubTransport { _ in
+            let number = fetches.withLock { count in
+                count += 1
+                return count
+            }
+            // More events than fit into the buffer.
+            if let messages = app.withLock(\.self)?.service("messages") {
+                for index in 0..<5000 where number < 100 {
+                    messages.emit(.patched, ["id": 1, "text": .string("\(number) \(index)")])
+                }
+            }
+            return [["id": 1, "text": .string("fetched \(number)")]]
+        }
+        let opened = FeathersApp(transport: transport)
+        app.withLock { $0 = opened }
+        var live = opened.service("messages").live().makeAsyncIterator()
+        for _ in 0..<5 { #expect(try await live.next()?.count == 1) }
+        #expect(fetches.withLock { $0 } < 50)
+        app.withLock { $0 = nil }
+    }
 }
