@@ -63,18 +63,21 @@ final class LiveFetch: Sendable {
             }
             guard let begun else { return }
             do {
-                let (page, effects) = try await source.page(begun.request, begun.fetch, window)
+                let fetched = try await source.page(begun.request, begun.fetch, window)
                 return try window.change { store, reader in
                     guard reader.fetch?.id == id else { return }
-                    try store.fetched(window.id, begun.fetch.time, page, effects)
-                    reader.fetch = nil
+                    try store.fetched(window.id, begun.fetch.time, fetched)
+                    (reader.fetch, reader.relatedFailure) = (nil, nil)
                 }
             } catch {
                 let isShown = window.withState { store, reader in
                     reader.hasShown || store.windows[window.id]?.isKnown == true
                 }
                 let mayRetry = isShown || source.service.app.showsLocalData
-                switch FetchFailure(error, window.sender, mayRenew: isShown && renewals < 3, mayRetry: mayRetry) {
+                switch FetchFailure(
+                    error, window.sender, mayRenew: isShown && renewals < 3, mayRetry: mayRetry,
+                    isRelated: source.relation != nil)
+                {
                 case .nothingToShow:
                     return window.change { store, reader in
                         guard reader.fetch?.id == id else { return }
@@ -86,6 +89,7 @@ final class LiveFetch: Sendable {
                     window.change { store, reader in
                         guard reader.fetch?.id == id else { return }
                         reader.isUnreachable = true
+                        if source.relation != nil { reader.relatedFailure = source.failure(error) }
                         _ = store.change(window.id) { window in
                             window.endFetch()
                             window.want(.now)
@@ -101,98 +105,6 @@ final class LiveFetch: Sendable {
 }
 
 extension LiveSource {
-    /// Sends a fetch, in several requests if the server has smaller pages than a list that has grown, or if the records
-    /// of many keys are wanted.
-    func page(_ query: Query<JSONValue>, _ fetch: Window.Fetch, _ window: LiveWindow) async throws -> (
-        Page<JSONValue>, HookEffects
-    ) {
-        if let keys = fetch.keys { return try await page(of: keys, query, window) }
-        var (page, effects) = try await page(query)
-        while let query = window.withState({ store, _ in store.windows[window.id]?.request(after: page, in: fetch) }) {
-            let next = try await self.page(query)
-            if next.0.isEmpty { break }
-            page.data += next.0.data
-            effects = effects.union(next.1)
-        }
-        return (page, effects)
-    }
-
-    /// Fetches the records of keys.
-    private func page(
-        of keys: RelatedKeys, _ query: Query<JSONValue>, _ window: LiveWindow
-    ) async throws -> (Page<JSONValue>, HookEffects) {
-        var (wanted, all) = (RequestedIDs(), Page<JSONValue>(data: []))
-        for value in keys.values.values { if let id = ServiceID(value) { wanted.append(id) } }
-        let chunks = wanted.chunks(of: await service.idsPerRequest)
-        var found = try await chunks.concurrentMap(atMost: RequestedIDs.concurrency) { chunk in
-            var query = query.where(keys.property, .isIn(chunk.map(\.json)))
-            query.json["$sort"] = nil
-            return try await pages(query)
-        }
-        if keys.property == id { found.append(try await records(unread(chunks, in: found), query)) }
-        var (effects, empty) = (HookEffects(), HookEffects())
-        for (page, found, _) in found.joined() {
-            all.data += page.data
-            effects.changeQueries = effects.changeQueries || found.changeQueries
-            if page.isEmpty { empty = found } else { effects = effects.union(found) }
-        }
-        if all.isEmpty {
-            // An empty result says nothing about records that are known already.
-            let before = window.withState { store, _ in
-                store.windows[window.id].flatMap { $0.known.isEmpty ? nil : $0.hooks.changeResults }
-            }
-            effects.changeResults = before ?? empty.changeResults
-        }
-        if let sorter = try QuerySorter(query) {
-            all.data = sorter.sorted(all.data)
-        }
-        return (all, effects)
-    }
-
-    /// Reads all pages of a query. Records may be removed and created between two of them so that some seem to be missing
-    /// after the last one. Then all are read once more.
-    private func pages(
-        _ query: Query<JSONValue>, again: Bool = false
-    ) async throws -> [Found] {
-        var pages: [Found] = []
-        var cursor = try PageCursor(query, size: 1000, key: id)
-        while let next = try cursor.next(atMost: 1).first {
-            let found = try await found(next)
-            pages.append(found)
-            do { try cursor.received(found.page) } catch {
-                if again { throw error }
-                return try await self.pages(query, again: true)
-            }
-        }
-        return pages
-    }
-
-    /// Returns the ids to read with `get`, because the server has not found them by their text.
-    private func unread(_ chunks: [[ServiceID]], in found: [[Found]]) -> [ServiceID] {
-        zip(chunks, found).flatMap { ids, pages in
-            guard pages.contains(where: \.isText) else { return [ServiceID]() }
-            let known = Set(pages.flatMap(\.page.data).compactMap { RelatedKeys.text($0[id]) })
-            return ids.unread { known.contains($0.key) }
-        }
-    }
-
-    /// Reads the records of ids with `get`.
-    private func records(_ ids: [ServiceID], _ query: Query<JSONValue>) async throws -> [Found] {
-        var query = query
-        for name in ["$limit", "$sort"] { query.json[name] = nil }
-        return try await service.responses(to: ids, query, fetchParams).map { request, response in
-            try request.checkRecord(in: response.result, [id])
-            return (Page(data: [response.result]), effects(of: response, to: request, isEmpty: false), true)
-        }
-    }
-
-    /// Reads one record; nil if it does not exist.
-    func record(_ recordID: ServiceID) async throws -> JSONValue? {
-        let found = try await found(Query().setting(id, recordID.json).limit(1))
-        if let record = found.page.first { return record }
-        return try await records(unread([[recordID]], in: [[found]]), Query()).first?.page.first
-    }
-
     /// Sends a request.
     func page(_ query: Query<JSONValue>) async throws -> (Page<JSONValue>, HookEffects) {
         let found = try await found(query)
@@ -200,9 +112,9 @@ extension LiveSource {
     }
 
     /// A page, what hooks did to it, and whether the query was sent as text.
-    private typealias Found = (page: Page<JSONValue>, effects: HookEffects, isText: Bool)
+    typealias Found = (page: Page<JSONValue>, effects: HookEffects, isText: Bool)
 
-    private func found(_ query: Query<JSONValue>) async throws -> Found {
+    func found(_ query: Query<JSONValue>) async throws -> Found {
         let request = try service.request(.find, query: query, params: fetchParams)
         let response = try await service.respond(to: request)
         let page: Page<JSONValue>
@@ -218,14 +130,14 @@ extension LiveSource {
         )
     }
 
-    private var fetchParams: Params {
+    var fetchParams: Params {
         var params = params.withoutQuery
         // Events are applied to the result, so it must not come from a cache.
         (params.readsFromServer, params.isLive) = (true, true)
         return params
     }
 
-    private func effects(of response: ServiceResponse, to request: ServiceRequest, isEmpty: Bool) -> HookEffects {
+    func effects(of response: ServiceResponse, to request: ServiceRequest, isEmpty: Bool) -> HookEffects {
         // With event hooks, events say what the other hooks do to them.
         if service.hasEventHooks { return HookEffects() }
         return HookEffects(of: response, to: request, isEmpty: isEmpty)
@@ -255,9 +167,10 @@ private enum FetchFailure {
     /// - Parameters:
     ///   - mayRenew: Whether something is shown already, and the server has not refused the token several times.
     ///   - mayRetry: Whether something is shown already, or could be.
-    init(_ error: any Error, _ sender: RequestSender, mayRenew: Bool, mayRetry: Bool) {
+    ///   - isRelated: Whether related records are fetched, without which rows can be shown.
+    init(_ error: any Error, _ sender: RequestSender, mayRenew: Bool, mayRetry: Bool, isRelated: Bool) {
         guard let error = error as? FeathersError else {
-            self = .end
+            self = isRelated && !(error is CancellationError) ? .retry : .end
             return
         }
         if !sender.isCurrent, error.code == .notAuthenticated {
@@ -274,7 +187,7 @@ private enum FetchFailure {
         } else if mayRetry, [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(error.code) {
             self = .retry
         } else {
-            self = .end
+            self = isRelated && error.code != .forbidden ? .retry : .end
         }
     }
 }

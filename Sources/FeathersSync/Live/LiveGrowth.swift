@@ -145,13 +145,13 @@ extension LiveSource {
             do {
                 let begun = try window.withState { store, _ in try store.beginAddition(window.id) }
                 guard let begun else { return }
-                let (page, effects) = try await service.app.asOwnWork {
+                let fetched = try await service.app.asOwnWork {
                     try await self.page(begun.request, begun.fetch, window)
                 }
                 let isFilled = try window.change { store, _ in
                     // A fetch of the whole result may have come first.
                     let isCurrent = store.windows[window.id]?.addition?.time == begun.fetch.time
-                    try store.fetched(window.id, begun.fetch.time, page, effects)
+                    try store.fetched(window.id, begun.fetch.time, fetched)
                     return !isCurrent || store.windows[window.id]?.isFilled ?? true
                 }
                 if isFilled { continue }
@@ -176,12 +176,12 @@ extension LiveSource {
         }
         guard let begun else { return true }
         do {
-            let (page, effects) = try await service.app.asOwnWork {
+            let fetched = try await service.app.asOwnWork {
                 try await self.page(begun.request, begun.fetch, window)
             }
             return try window.change { store, _ in
                 let isCurrent = store.windows[window.id]?.fetch?.time == begun.fetch.time
-                try store.fetched(window.id, begun.fetch.time, page, effects)
+                try store.fetched(window.id, begun.fetch.time, fetched)
                 return isCurrent
             }
         } catch {

@@ -83,6 +83,8 @@ struct LiveSource<Element: Sendable>: Sendable {
     /// Whether the result is kept in the app's local store.
     var stores = true
     var operators: [QueryOperator] = []
+    /// How the service writes the names of a model's properties.
+    var keyFormat = JSONKeyFormat.asIs
     var clock: any Clock<Duration> = ContinuousClock()
     /// The windows of those who read the query.
     var control = LiveControl()
@@ -155,7 +157,8 @@ extension Service {
         return LiveQuery(
             source: LiveSource(
                 service: json, query: (try? written.get()) ?? Query(), params: params, id: id ?? idProperty,
-                writes: writes, stores: stores, operators: operators, refusal: refusal, read: page,
+                writes: writes, stores: stores, operators: operators,
+                keyFormat: (codec(for: params) as? CodingOptions)?.keys ?? .asIs, refusal: refusal, read: page,
                 showsRecords: Model.self == JSONValue.self
             ) {
                 let decode = listDecoder(for: params)

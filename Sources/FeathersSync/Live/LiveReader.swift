@@ -5,6 +5,7 @@ import Foundation
 /// Reads a live query: takes snapshots of its window in its reader's task, and has the result fetched when necessary.
 struct LiveReader<Record: Sendable> {
     private let source: LiveSource<Record>
+    private let unknown: UnknownRelations
     /// Nil if the query is not valid.
     private let judge: QueryJudge?
     private let refusal: (any Error)?
@@ -18,7 +19,7 @@ struct LiveReader<Record: Sendable> {
     private var shown: ResultRows?
     private var shownSource: ResultSource?
     private var shownTotal: (count: Int?, isEstimated: Bool, hasMore: Bool) = (nil, false, false)
-    private var shownMissing: Set<String> = []
+    private var shownMissing = MissingRecords()
     /// Whether nothing related was read yet for the present user, whose first rows wait for that.
     private var isWaitedFor = false
     /// The rows of the window that have been decoded, including those that could not be.
@@ -34,6 +35,7 @@ struct LiveReader<Record: Sendable> {
 
     init(_ source: LiveSource<Record>, _ wake: AsyncStream<Void>.Continuation) {
         (self.source, self.wake) = (source, wake)
+        unknown = UnknownRelations(source.service.app.diagnostics, path: source.service.path)
         keys = source.relation.map { RelatedKeys(property: $0.property) }
         do {
             if let failure = source.refusal { throw failure }
@@ -164,10 +166,13 @@ struct LiveReader<Record: Sendable> {
             isWorthShowing = state.isKnown || isEmptied
             return LiveContent(
                 rows: content.rows, source: state.source, total: content.total,
-                isTotalEstimated: content.isTotalEstimated, hasMore: state.hasMore, missing: state.missing,
+                isTotalEstimated: content.isTotalEstimated, hasMore: state.hasMore,
+                missing: MissingRecords(
+                    unfetched: state.missing, leftOut: state.unread, failure: reader.relatedFailure),
                 aliases: store.aliases)
         }
-        guard let content else { return nil }
+        guard var content else { return nil }
+        content.unknown = unknown
         var (rows, changes) = (content.rows, content.rows.changes(since: decoded))
         let isWhole = undecodable.isEmpty
         let failed = try await decode(content, judge, changes, isolation: actor)
@@ -177,7 +182,13 @@ struct LiveReader<Record: Sendable> {
         undecodable.formUnion(failed)
         decoded = content.rows
         // Takes time for the whole result, but only while something is left out.
-        if !undecodable.isEmpty { rows.removeAll { undecodable.contains($0.version) } }
+        if !undecodable.isEmpty {
+            if let keys {
+                content.missing.leftOut.formUnion(
+                    rows.lazy.filter { undecodable.contains($0.version) }.compactMap { keys.text(in: $0.record) })
+            }
+            rows.removeAll { undecodable.contains($0.version) }
+        }
         if !isWhole || !undecodable.isEmpty { changes = rows.changes(since: shown ?? ResultRows()) }
         // Possibly none of the queued writes can be decoded yet, because the server sets properties that the model
         // requires.
@@ -208,7 +219,7 @@ struct LiveReader<Record: Sendable> {
         let difference = LiveDifference(
             ResultRows().changes(since: old), of: ResultRows(), since: old, aliases: content.aliases)
         (shown, shownSource, shownTotal) = (ResultRows(), content.source, (nil, false, false))
-        (decoded, undecodable, shownMissing) = (ResultRows(), [], [])
+        (decoded, undecodable, shownMissing) = (ResultRows(), [], MissingRecords())
         return LiveSnapshot(ResultRows(), content, difference, identity: identity)
     }
 
@@ -239,8 +250,10 @@ struct LiveContent: Sendable {
     var isTotalEstimated = false
     var hasMore = false
     var hasMoreBefore = false
-    /// The keys whose records have not been fetched, if the window has keys.
-    var missing: Set<String> = []
+    /// Receives the relations that rows are read with although the query does not include them.
+    var unknown: UnknownRelations?
+    /// What is not here, if the window has keys.
+    var missing = MissingRecords()
     /// The keys under which records were shown before the server assigned an id.
     var aliases = RecentValues<String>(limit: 1)
 }

@@ -1,4 +1,4 @@
-import FeathersCore
+public import FeathersCore
 public import Foundation
 
 /// A row of a live query: a record and what the app is doing to it.
@@ -21,12 +21,15 @@ public struct LiveRow<Record: Sendable>: Sendable, Identifiable {
     public let write: OutboxWrite.ID?
     /// The related records, and the row to which they belong.
     let related: (records: RelatedRecords, row: ResultRow)?
+    /// Receives the relations that the query does not include.
+    let unknown: UnknownRelations?
 
     init(
         id: String, record: Record, state: RecordState, write: OutboxWrite.ID?,
-        related: (records: RelatedRecords, row: ResultRow)? = nil
+        related: (records: RelatedRecords, row: ResultRow)? = nil, unknown: UnknownRelations? = nil
     ) {
-        (self.id, self.record, self.state, self.write, self.related) = (id, record, state, write, related)
+        (self.id, self.record, self.state, self.write) = (id, record, state, write)
+        (self.related, self.unknown) = (related, unknown)
     }
 
     /// A property of the record.
@@ -37,19 +40,32 @@ extension LiveRow {
     /// Returns the related records: a row or nil for a relation to one record, and rows for a relation to many.
     ///
     /// A record is nil, or left out, if it does not exist, if the user may not see it, and until it is fetched.
-    /// - Parameter relation: A relation that the query includes; see ``LiveQuery/including(_:)``. Any other one is a
-    ///   mistake in the program, which ends it.
+    /// - Parameter relation: A relation that the query includes; see ``LiveQuery/including(_:)``. Any other one has no
+    ///   records, and the app's diagnostics have a warning that names it.
     public subscript<Value>(relation: Relation<Record, Value>) -> Value {
-        guard let related, let value = related.records.value(of: relation, in: related.row) else {
-            preconditionFailure("The live query does not include the relation \(relation.name): add including(_:)")
-        }
-        return value
+        if let related, let value = related.records.value(of: relation, in: related.row) { return value }
+        unknown?.report(relation.name)
+        return relation.none
     }
 
     /// Returns whether the records of a relation have been fetched, or found on this device.
+    ///
+    /// It is false while something is missing: before the first response, while the service fails, if a limit of
+    /// ``RelationLimits`` left something out, or if a record cannot be decoded.
     /// - Parameter relation: A relation that the query includes.
     public func hasLoaded<Value>(_ relation: Relation<Record, Value>) -> Bool {
         related?.records.isLoaded(relation.name, in: related?.row) ?? false
+    }
+}
+
+extension LiveRow {
+    /// Returns why the records of a relation are missing at present; nil if they have loaded, or are on their way.
+    ///
+    /// A failed fetch is repeated, with pauses of up to 30 seconds. After ``FeathersError/Code/forbidden``, the next
+    /// fetch follows the next sign-in.
+    /// - Parameter relation: A relation that the query includes.
+    public func relatedFailure<Value>(_ relation: Relation<Record, Value>) -> FeathersError? {
+        related?.records.failure(relation.name, in: related?.row)
     }
 }
 

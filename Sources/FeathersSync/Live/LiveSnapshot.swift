@@ -36,12 +36,12 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
         _ rows: ResultRows, _ content: LiveContent, _ difference: LiveDifference, identity: Identity?,
         related: RelatedRecords? = nil
     ) {
-        let aliases = content.aliases
+        let (aliases, unknown) = (content.aliases, content.unknown)
         records = LiveList(rows) { $0.shown() }
         self.rows = LiveList(rows) { row in
             LiveRow(
                 id: aliases[row.key] ?? row.key, record: row.shown(), state: row.state, write: row.write,
-                related: related.map { ($0, row) })
+                related: related.map { ($0, row) }, unknown: unknown)
         }
         (self.content, self.related) = (content, related)
         (source, total, isTotalEstimated) = (content.source, content.total, content.isTotalEstimated)
@@ -66,8 +66,8 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
         return changes
     }
 
-    /// The keys whose records have not been fetched, if these are the records of a relation.
-    var missingKeys: Set<String> { content.missing }
+    /// What is not here, if these are the records of a relation.
+    var missing: MissingRecords { content.missing }
 
     /// Returns the same rows with related records.
     func with(_ related: RelatedRecords, _ difference: LiveDifference) -> LiveSnapshot {

@@ -10,6 +10,10 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
     private var shown: ResultRows?
     /// The sign-in to which rows were shown last.
     private var shownTo: RequestSender?
+    /// The wait of the present user's first rows for their related records.
+    private var wait: RelatedWait?
+    private let app: FeathersApp
+    private let wake: AsyncStream<Void>.Continuation
     /// Whether anything has changed since.
     private var isDue = false
     private var isOver = false
@@ -23,9 +27,10 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
     /// Reads what `wake` announces to another reader.
     init(_ source: LiveSource<Record>, _ wake: AsyncStream<Void>.Continuation) {
         var source = source
-        let selected = source.relations.compactMap(\.selected)
+        let selected = source.relations.compactMap { $0.selected(by: source) }
         // Without the property that holds the key, the related record cannot be found.
         if source.query.json["$select"] != nil, !selected.isEmpty { source.query = source.query.selecting(selected) }
+        (app, self.wake) = (source.service.app, wake)
         reader = LiveRowsReader(source, wake)
         relations = source.relations.map { [source] in ($0.name, $0.reader(of: source, wake)) }
     }
@@ -51,6 +56,7 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
     }
 
     mutating func close() {
+        wait = nil
         reader.close()
         for index in relations.indices { relations[index].reading.close() }
     }
@@ -80,10 +86,22 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
         }
         guard isDue, let latest else { return nil }
         // A user's first rows wait for their related records. What is left after a sign-in is shown at once.
-        if let sender, sender != shownTo, !relations.allSatisfy({ $0.reading.isReady(for: sender) }) { return nil }
+        if let sender, sender != shownTo, !relations.allSatisfy({ $0.reading.isReady(for: sender) }),
+            !hasWaited(for: sender)
+        {
+            return nil
+        }
+        wait = nil
         let related = RelatedRecords(
             groups: Dictionary(relations.map { ($0.name, $0.reading.rows) }) { first, _ in first })
         defer { (shown, shownTo, isDue) = (latest.rows.rows, sender, false) }
         return latest.with(related, latest.difference(since: shown ?? ResultRows()))
+    }
+
+    private mutating func hasWaited(for sender: RequestSender) -> Bool {
+        if let wait, wait.sender == sender { return wait.isOver }
+        let (delay, clock) = app.relatedDelay
+        wait = RelatedWait.begin(for: sender, delay, of: clock, wake)
+        return false
     }
 }

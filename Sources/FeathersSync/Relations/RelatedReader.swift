@@ -25,14 +25,21 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
     private var read: RelatedRows<Related>
     /// How many rows of the result have a key, and its value.
     private var wanted: [String: (value: JSONValue, count: Int)] = [:]
+    /// Those of the keys that are not requested, because there are too many, and whether the server knows them.
+    private var waiting: [String: Bool] = [:]
+    private let limits: RelationLimits
+    private var hasWarned = false
     private var snapshot: LiveSnapshot<Related>?
     /// The sign-in to which the snapshot belongs.
     private var readFor: RequestSender?
     /// The sign-in to which the server does not show these records.
     private var refused: RequestSender?
 
-    init(_ plan: RelationPlan<Related>, _ source: LiveSource<Related>, _ wake: AsyncStream<Void>.Continuation) {
-        (self.plan, self.source, read) = (plan, source, RelatedRows(plan: plan))
+    init(
+        _ plan: RelationPlan<Related>, _ source: LiveSource<Related>, _ limits: RelationLimits,
+        _ wake: AsyncStream<Void>.Continuation
+    ) {
+        (self.plan, self.source, self.limits, read) = (plan, source, limits, RelatedRows(plan: plan))
         order = (try? QueryJudge(source.query, id: plan.id))?.sorter
         reader = LiveSnapshotReader(source, wake)
     }
@@ -45,6 +52,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     mutating func change(removing old: [ResultRow], adding new: [ResultRow]) throws {
         var change = RelatedKeys.Change()
+        var fresh: [(key: String, isUnsent: Bool)] = []
         for row in old {
             read.embedded[row.key] = nil
             for (text, _) in keys(of: row) {
@@ -52,7 +60,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
                 wanted[text]?.count -= 1
                 if key.count > 1 { continue }
                 wanted[text] = nil
-                if change.added.removeValue(forKey: text) == nil {
+                if waiting.removeValue(forKey: text) == nil {
                     change.removed[text] = read.groups[text]?.map(\.key) ?? []
                 }
             }
@@ -62,12 +70,44 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
             for (text, value) in keys(of: row) {
                 wanted[text, default: (value, 0)].count += 1
                 guard wanted[text]?.count == 1, change.removed.removeValue(forKey: text) == nil else { continue }
-                change.added[text] = value
-                if case .toMany = plan.kind, row.isProvisional { change.unsent.insert(text) }
+                fresh.append((text, !plan.isUnique && row.isProvisional))
             }
         }
+        request(fresh, &change)
         if !change.isEmpty { reader.changeKeys(change) }
+        warn(about: new)
         for key in change.removed.keys { read.groups[key] = nil }
+    }
+
+    /// Requests new keys, as many as a list may have, and those that wait if there is room.
+    private mutating func request(_ fresh: [(key: String, isUnsent: Bool)], _ change: inout RelatedKeys.Change) {
+        var room = limits.maximumKeysPerList - (wanted.count - waiting.count - fresh.count)
+        func add(_ key: String, _ isUnsent: Bool) {
+            guard let value = wanted[key]?.value else { return }
+            change.added[key] = value
+            if isUnsent { change.unsent.insert(key) }
+            room -= 1
+        }
+        let hadWaiting = !waiting.isEmpty
+        for (key, isUnsent) in fresh { if room > 0 { add(key, isUnsent) } else { waiting[key] = isUnsent } }
+        while room > 0, let (key, isUnsent) = waiting.first {
+            waiting[key] = nil
+            add(key, isUnsent)
+        }
+        if hadWaiting || !waiting.isEmpty { read.waiting = Set(waiting.keys) }
+    }
+
+    private mutating func warn(about rows: [ResultRow]) {
+        guard !hasWarned else { return }
+        let isLong = rows.contains(where: plan.hasMoreKeys)
+        guard isLong || !waiting.isEmpty else { return }
+        hasWarned = true
+        source.service.app.diagnostics.log(
+            .warning, .calls,
+            isLong
+                ? "A record has more keys of the relation \(plan.name) than the first \(plan.maximumKeys), which are read"
+                : "A list has more keys of the relation \(plan.name) than the \(limits.maximumKeysPerList) that are read",
+            [.path: .string(source.service.path)])
     }
 
     private func keys(of row: ResultRow) -> [(text: String, value: JSONValue)] {
@@ -88,7 +128,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
         if wanted.isEmpty, reader.sender == nil { return false }
         if let refused {
             if refused.isCurrent { return false }
-            self.refused = nil
+            (self.refused, read.missing) = (nil, MissingRecords())
         }
         // The store of the related records may hear of a sign-in later than that of the rows.
         let sender = reader.sender
@@ -100,22 +140,23 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
                 return true
             }
             return !read.changed.isEmpty
-        } catch let error as FeathersError where error.code == .forbidden {
+        } catch let error as FeathersError where error.code != .badRequest {
             refused = sender ?? reader.sender
             source.service.app.diagnostics.log(
                 .warning, .calls,
                 "The related records of service '\(source.service.path)' are not shown: \(error)",
                 [.path: .string(source.service.path)], error: error)
             forget()
+            read.missing.failure = error
             reader.close()
-            return !read.changed.isEmpty
+            return true
         }
     }
 
     /// Forgets what was read.
     private mutating func forget() {
-        read.changed.formUnion(read.missing.union(read.groups.keys))
-        (read.groups, read.missing, snapshot) = ([:], [], nil)
+        read.changed.formUnion(wanted.keys)
+        (read.groups, read.missing, read.isRead, snapshot) = ([:], MissingRecords(), false, nil)
     }
 
     /// Takes the related records of a snapshot: in proportion to those that have changed. All of them, because the key
@@ -136,9 +177,14 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
             }
         }
         // A row also changes when it turns out that it has no related record.
-        let missing = next.missingKeys
-        if missing != read.missing { read.changed.formUnion(missing.symmetricDifference(read.missing)) }
-        (snapshot, read.list, read.missing) = (next, next.rows, missing)
+        let missing = next.missing
+        if !read.isRead || missing.failure?.code != read.missing.failure?.code {
+            read.changed.formUnion(wanted.keys)
+        } else if missing != read.missing {
+            read.changed.formUnion(missing.unfetched.symmetricDifference(read.missing.unfetched))
+            read.changed.formUnion(missing.leftOut.symmetricDifference(read.missing.leftOut))
+        }
+        (snapshot, read.list, read.missing, read.isRead) = (next, next.rows, missing, true)
         (read.related, read.isNews) = (next.related, true)
     }
 

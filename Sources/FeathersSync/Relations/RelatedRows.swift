@@ -19,6 +19,11 @@ struct RelatedRecords: Sendable {
         return groups.isLoaded(row)
     }
 
+    func failure(_ name: String, in row: ResultRow?) -> FeathersError? {
+        guard let row, let groups = groups[name] else { return nil }
+        return groups.failure(of: row)
+    }
+
     /// The versions of the records that belong to a row, in an order of their own.
     func versions(in row: ResultRow) -> [Int] {
         groups.sorted { $0.key < $1.key }.flatMap { $0.value.versions(in: row) + [-1] }
@@ -30,6 +35,7 @@ protocol RelatedGroups: Sendable {
     var hasChanged: Bool { get }
     func hasChanged(_ row: ResultRow) -> Bool
     func isLoaded(_ row: ResultRow) -> Bool
+    func failure(of row: ResultRow) -> FeathersError?
     func versions(in row: ResultRow) -> [Int]
 }
 
@@ -42,8 +48,12 @@ struct RelatedRows<Related: Codable & Sendable>: RelatedGroups {
     var embedded: [String: LiveRow<Related>] = [:]
     /// The rows of the last snapshot, which make the public rows of the others too.
     var list: LiveList<LiveRow<Related>> = []
-    /// The keys whose records have not been fetched.
-    var missing: Set<String> = []
+    /// Whether the records were read for the present user.
+    var isRead = false
+    /// The keys whose records are missing.
+    var missing = MissingRecords()
+    /// The keys that are not requested, because the list has too many.
+    var waiting: Set<String> = []
     /// The keys whose records have changed since the previous snapshot.
     var changed: Set<String> = []
     /// The related records of these.
@@ -73,13 +83,22 @@ struct RelatedRows<Related: Codable & Sendable>: RelatedGroups {
     }
 
     func isLoaded(_ row: ResultRow) -> Bool {
-        if missing.isEmpty || embedded[row.key] != nil { return true }
-        return plan.keys(of: row).allSatisfy { key in
-            RelatedKeys.text(key).map { !missing.contains($0) || groups[$0] != nil } ?? true
+        if embedded[row.key] != nil { return true }
+        let keys = plan.keys(of: row).compactMap { RelatedKeys.text($0) }
+        if keys.isEmpty { return true }
+        guard isRead, !plan.hasMoreKeys(row) else { return false }
+        if missing.unfetched.isEmpty, missing.leftOut.isEmpty, waiting.isEmpty { return true }
+        return keys.allSatisfy { key in
+            let isFound = groups[key] != nil
+            return (isFound || !missing.unfetched.contains(key)) && !waiting.contains(key)
+                && (isFound && plan.isUnique || !missing.leftOut.contains(key))
         }
     }
 
+    func failure(of row: ResultRow) -> FeathersError? { isLoaded(row) ? nil : missing.failure }
+
     func versions(in row: ResultRow) -> [Int] {
-        [isLoaded(row) ? 1 : 0] + all(of: row).flatMap { [$0.version] + (related?.versions(in: $0) ?? []) }
+        [isLoaded(row) ? 1 : missing.failure == nil ? 0 : -2]
+            + all(of: row).flatMap { [$0.version] + (related?.versions(in: $0) ?? []) }
     }
 }

@@ -25,6 +25,8 @@ public struct Relation<Model: Sendable, Value: Sendable>: Sendable {
     let name: String
     let plan: any AnyRelation
     let value: @Sendable (any RelatedGroups, ResultRow) -> Value
+    /// The value without any records.
+    let none: Value
 }
 
 /// A relation to one record: see ``Relation``.
@@ -42,11 +44,15 @@ extension Queryable {
     ///   - id: The name of the related records' id property.
     ///   - embedded: The name of the property in which the server may embed the related record. An object there, or in
     ///     place of the id, is used as it is.
+    ///   - rootKeys: The keys that lead to the related records in results of their service, if the server wraps them.
+    ///   - coding: The codec between the related models and JSON; nil for the app's.
     public static func relation<Related: Codable & Sendable>(
-        to related: Related.Type, at path: String, by key: QueryKeys, id: String = "id", embedded: String? = nil
+        to related: Related.Type, at path: String, by key: QueryKeys, id: String = "id", embedded: String? = nil,
+        rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
     ) -> ToOne<Self, Related> {
         let plan = RelationPlan<Related>(
-            path: path, id: id, kind: .toOne(key.stringValue), query: Query(), embedded: embedded)
+            path: path, id: id, kind: .toOne(key.stringValue), query: Query(), embedded: embedded, rootKeys: rootKeys,
+            coding: coding)
         return Relation(plan) { $0.first }
     }
 
@@ -56,12 +62,16 @@ extension Queryable {
     ///   - path: The path of their service.
     ///   - keys: The property of this model that holds an array of ids.
     ///   - id: The name of the related records' id property.
+    ///   - rootKeys: The keys that lead to the related records in results of their service, if the server wraps them.
+    ///   - coding: The codec between the related models and JSON; nil for the app's.
     public static func relation<Related: Codable & Sendable>(
-        toMany related: Related.Type, at path: String, byAll keys: QueryKeys, id: String = "id"
+        toMany related: Related.Type, at path: String, byAll keys: QueryKeys, id: String = "id",
+        rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
     ) -> ToMany<Self, Related> {
-        Relation(RelationPlan(path: path, id: id, kind: .toSome(keys.stringValue), query: Query(), embedded: nil)) {
-            $0
-        }
+        let plan = RelationPlan<Related>(
+            path: path, id: id, kind: .toSome(keys.stringValue), query: Query(), embedded: nil, rootKeys: rootKeys,
+            coding: coding)
+        return Relation(plan) { $0 }
     }
 
     /// Returns a relation to all records that have this record's id in a property.
@@ -72,19 +82,23 @@ extension Queryable {
     ///   - query: More conditions, and the order of the records; otherwise, they are sorted by their ids. A `$limit`,
     ///     `$skip` or `$select` is refused when the query is read, because one request brings the records of many.
     ///   - id: The name of the related records' id property.
+    ///   - rootKeys: The keys that lead to the related records in results of their service, if the server wraps them.
+    ///   - coding: The codec between the related models and JSON; nil for the app's.
     public static func relation<Related: Codable & Queryable>(
         toMany related: Related.Type, at path: String, by key: Related.QueryKeys, _ query: Query<Related> = Query(),
-        id: String = "id"
+        id: String = "id", rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
     ) -> ToMany<Self, Related> {
-        Relation(RelationPlan(path: path, id: id, kind: .toMany(key.stringValue), query: query, embedded: nil)) { $0 }
+        let plan = RelationPlan<Related>(
+            path: path, id: id, kind: .toMany(key.stringValue), query: query, embedded: nil, rootKeys: rootKeys,
+            coding: coding)
+        return Relation(plan) { $0 }
     }
 }
 
 extension Relation {
     fileprivate init<Related>(_ plan: RelationPlan<Related>, _ value: @escaping @Sendable ([LiveRow<Related>]) -> Value)
     {
-        name = plan.name
-        self.plan = plan
+        (name, self.plan, none) = (plan.name, plan, value([]))
         self.value = { groups, row in value((groups as? RelatedRows<Related>)?.rows(of: row) ?? []) }
     }
 
@@ -97,7 +111,7 @@ extension Relation {
     ) -> Relation where Value == LiveRow<Related>? {
         var plans: [any AnyRelation] = []
         repeat plans.append((each relations).plan)
-        return Relation(name: name, plan: plan.including(plans), value: value)
+        return Relation(name: name, plan: plan.including(plans), value: value, none: none)
     }
 
     /// Returns the relation with relations of the related records: `Message.reactions.including(Reaction.author)`.
@@ -106,7 +120,7 @@ extension Relation {
     ) -> Relation where Value == [LiveRow<Related>] {
         var plans: [any AnyRelation] = []
         repeat plans.append((each relations).plan)
-        return Relation(name: name, plan: plan.including(plans), value: value)
+        return Relation(name: name, plan: plan.including(plans), value: value, none: none)
     }
 }
 
@@ -118,15 +132,15 @@ extension LiveQuery {
     ///     Message.author.including(User.team), Message.reactions)
     /// ```
     ///
-    /// The first snapshot waits until the related records have been fetched, or cannot be. Later ones do not wait: the
-    /// related records of a new row join it when they arrive. A row changes with the records that it shows, whether
-    /// events, writes of this app or fetches change them. The related records are stored with the result in the app's
-    /// ``LocalStore``.
+    /// The first snapshot waits until the related records have been fetched, or cannot be, but at most two seconds. Later
+    /// ones do not wait: the related records of a new row join it when they arrive. A row changes with the records that
+    /// it shows, whether events, writes of this app or fetches change them. The related records are stored with the
+    /// result in the app's ``LocalStore``.
     ///
     /// Missing records are fetched with `$in`, up to 50 keys in a request, over REST no more than the transport's
-    /// `arrayLimit`, and six requests at a time. A record that another live query of its
-    /// service shows is not fetched again. If the server answers with ``FeathersError/Code/forbidden``, the records of
-    /// the relation are nil; any other failure of their first fetch ends the query as one of its own does.
+    /// `arrayLimit`, and six requests at a time. A record that another live query of its service shows is not fetched
+    /// again. If the related service fails, the rows stay, and ``LiveRow/relatedFailure(_:)`` says why records are
+    /// missing. ``RelationLimits`` bound what is read.
     public func including<each Value: Sendable>(_ relations: repeat Relation<Element, each Value>) -> LiveQuery {
         var query = self
         repeat query.source.relations.append((each relations).plan)

@@ -15,12 +15,17 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
     let path: String
     /// The name of the related records' id property.
     let id: String
-    let kind: Kind
+    /// With names of properties as the models have them; a reader has those of the services.
+    var kind: Kind
     let query: Query<Related>
     /// The property in which the server may embed the related record.
     let embedded: String?
+    var rootKeys: [RootKey] = []
+    var coding: (any JSONCodec)?
     /// The name of the id property of the records that have the related ones.
     var ownerID = "id"
+    /// The maximum number of keys of one record whose related records are shown.
+    var maximumKeys = Int.max
     var relations: [any AnyRelation] = []
 
     var name: String {
@@ -34,25 +39,51 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
         return "'\(property)' \(arrow) '\(path)'\(conditions)"
     }
 
+    /// Whether at most one record has a key.
+    var isUnique: Bool { if case .toMany = kind { false } else { true } }
+
     /// The property of the related records that holds the key.
     var property: String { if case .toMany(let property) = kind { property } else { id } }
 
-    var selected: String? {
+    func selected(by owner: LiveSource<some Sendable>) -> String? {
         switch kind {
-        case .toOne(let property), .toSome(let property): property
+        case .toOne(let property), .toSome(let property): owner.keyFormat.key(of: property)
         case .toMany: nil
         }
+    }
+
+    /// Returns the relation with the names of properties as its services write them.
+    private func written(_ owner: LiveSource<some Sendable>, _ related: LiveSource<Related>) -> RelationPlan {
+        var plan = self
+        switch kind {
+        case .toOne(let property): plan.kind = .toOne(owner.keyFormat.key(of: property))
+        case .toSome(let property): plan.kind = .toSome(owner.keyFormat.key(of: property))
+        case .toMany(let property): plan.kind = .toMany(related.keyFormat.key(of: property))
+        }
+        return plan
     }
 
     /// Returns the keys of a row's related records.
     func keys(of row: ResultRow) -> [JSONValue] {
         switch kind {
         case .toOne(let property): [row.record[property]].compactMap { RelatedKeys.text($0) == nil ? .none : $0 }
-        case .toSome(let property): row.record[property]?.array?.filter { RelatedKeys.text($0) != nil } ?? []
+        case .toSome(let property): Array(allKeys(of: row, in: property).prefix(maximumKeys))
         // Queued writes refer to a record that is queued too by its text, or by its number.
         case .toMany where row.isProvisional: JSONValue.provisionalForms(of: row.key)
         case .toMany: [row.record[ownerID] ?? .string(row.key)]
         }
+    }
+
+    private func allKeys(of row: ResultRow, in property: String) -> some Sequence<JSONValue> {
+        (row.record[property]?.array ?? []).lazy.filter { RelatedKeys.text($0) != nil }
+    }
+
+    /// Returns whether a row has more keys than the related records of which are shown.
+    func hasMoreKeys(_ row: ResultRow) -> Bool {
+        guard case .toSome(let property) = kind, row.record[property]?.array?.count ?? 0 > maximumKeys else {
+            return false
+        }
+        return allKeys(of: row, in: property).dropFirst(maximumKeys).contains { _ in true }
     }
 
     /// Returns the record that the server has embedded in a record, if any.
@@ -64,8 +95,13 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
     /// Returns the query for the related records of a query's result.
     func source(of owner: LiveSource<some Sendable>) -> LiveSource<Related> {
         var params = owner.params
-        (params.query, params.route) = (Query(), [:])
-        let service = owner.service.app.service(path, of: Related.self).identified(by: id)
+        params.query = Query()
+        let placeholders = Set(path.split(separator: "/").filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) })
+        params.route = params.route.filter { placeholders.contains($0.key) }
+        // One bad record does not take the others away. It is missing instead.
+        params.skipsUndecodableRecords = true
+        let service = owner.service.app.service(path, of: Related.self, rootKeys: rootKeys, coding: coding)
+            .identified(by: id)
         var source = service.ownLive(query, params: params, writes: owner.writes, stores: owner.stores).source
         if source.query.json["$sort"] == nil { source.query = source.query.sorted(by: id) }
         if let first = ["$limit", "$skip", "$select"].first(where: { source.query.json[$0] != nil }) {
@@ -75,7 +111,8 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
                 execution: .neverSent)
         }
         (source.relations, source.control, source.clock) = (relations, owner.control, owner.clock)
-        source.relation = RelationSource(property: property, owner: owner.keptText.map { "\(name) of \($0)" })
+        source.relation = RelationSource(
+            property: written(owner, source).property, owner: owner.keptText.map { "\(name) of \($0)" })
         return source
     }
 }
@@ -92,7 +129,7 @@ struct RelationSource: Sendable {
 protocol AnyRelation: Sendable {
     var name: String { get }
     /// The property that a query for the records themselves must select; nil if their id is enough.
-    var selected: String? { get }
+    func selected(by owner: LiveSource<some Sendable>) -> String?
 
     func including(_ relations: [any AnyRelation]) -> any AnyRelation
 
@@ -108,8 +145,10 @@ extension RelationPlan: AnyRelation {
     }
 
     func reader(of owner: LiveSource<some Sendable>, _ wake: AsyncStream<Void>.Continuation) -> any RelatedReading {
-        var plan = self
-        plan.ownerID = owner.id
-        return RelatedReader(plan, source(of: owner), wake)
+        let source = source(of: owner)
+        var plan = written(owner, source)
+        let limits = owner.service.app.relationLimits
+        (plan.ownerID, plan.maximumKeys) = (owner.id, limits.maximumKeysPerRecord)
+        return RelatedReader(plan, source, limits, wake)
     }
 }

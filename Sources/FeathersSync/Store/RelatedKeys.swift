@@ -1,5 +1,20 @@
 import FeathersCore
 
+/// What the records of keys lack.
+struct MissingRecords: Sendable, Equatable {
+    /// The keys whose records have not been fetched.
+    var unfetched: Set<String> = []
+    /// The keys whose records were not all read, because of a limit, or cannot be decoded.
+    var leftOut: Set<String> = []
+    /// Why they cannot be fetched at present.
+    var failure: FeathersError?
+
+    static func == (left: MissingRecords, right: MissingRecords) -> Bool {
+        left.unfetched == right.unfetched && left.leftOut == right.leftOut
+            && left.failure?.code == right.failure?.code && left.failure?.message == right.failure?.message
+    }
+}
+
 /// The keys whose records a relation needs: ids, or values of the property that refers to the other record.
 struct RelatedKeys: Sendable, Equatable {
     /// The property of the related records that holds the key.

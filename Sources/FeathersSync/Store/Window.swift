@@ -65,11 +65,13 @@ struct Window: Sendable {
     private(set) var isTotalEstimated = false
     /// Where the known part comes from.
     var source = ResultSource.stored(since: .distantPast)
-    private(set) var fetch: Fetch?
+    var fetch: Fetch?
     /// The fetch in flight of records after the last known one.
     var addition: Fetch?
     /// The keys whose records have not been fetched, if the window has keys.
     var missing: Set<String> = []
+    /// The keys whose records were not all read, because of a limit.
+    var unread: Set<String> = []
     /// The fetch that is wanted after the one in flight, if any.
     var wanted: Urgency?
     /// When the fetch was sent that was answered last; 0 before.
@@ -249,7 +251,7 @@ extension Window {
         touch(nil)
         (known, table, isComplete, fetchedTotal, isTotalEstimated) = (ResultRows(), [:], false, nil, false)
         (time, source, addition) = (0, .stored(since: .distantPast), nil)
-        missing = Set(judge.keys?.sent.values.keys.map(\.self) ?? [])
+        (missing, unread) = (Set(judge.keys?.sent.values.keys.map(\.self) ?? []), [])
         if judge.limit != 0, fetch == nil { wanted = .now }
     }
 }

@@ -11,12 +11,18 @@ extension Window {
         return judge.skip > 0 ? "the query has a '$skip'" : nil
     }
 
-    /// Shows more records.
+    /// The maximum number of records that a list grows by at once, if the server reports no total.
+    static let maximumStep = 100_000
+
+    /// Shows more records: at most those that the result has.
     /// - Parameter count: How many; nil for as many as at first.
     /// - Returns: How many.
     mutating func grow(by count: Int?) -> Int {
-        guard firstLimit != .max, firstLimit > 0 else { return 0 }
-        let step = min(count ?? firstLimit, 1 << 30)
+        // The sum of all growth stays a number.
+        guard firstLimit < .max / 2, growth < .max / 4, firstLimit > 0 else { return 0 }
+        // The total may be wrong, so the list can always grow by as many as at first.
+        let rest = total.map { max($0.count.subtractingReportingOverflow(limit).partialValue, firstLimit) }
+        let step = min(count ?? firstLimit, rest ?? Self.maximumStep, Self.maximumStep)
         growth += step
         return step
     }
@@ -114,6 +120,7 @@ extension Window {
     mutating func changeKeys(_ change: RelatedKeys.Change, known: [ResultRow]) {
         guard var keys = judge.keys else { return }
         missing.subtract(change.removed.keys)
+        unread.subtract(change.removed.keys)
         missing.formUnion(change.added.keys.filter { keys.values[$0] == nil && !change.unsent.contains($0) })
         keys.apply(change)
         judge.keys = keys
@@ -124,9 +131,21 @@ extension Window {
         for row in known {
             put(row)
             missing.remove(row.key)
+            unread.remove(row.key)
         }
         if missing.isEmpty { source = .server }
         touch(nil)
+    }
+
+    /// Takes keys out of the fetch in flight whose records it did not all read. They are not requested again until the
+    /// next fetch of all.
+    mutating func leaveOut(_ keys: Set<String>, at time: Int) {
+        guard let fetch, fetch.time == time, let asked = fetch.keys, let wanted = judge.keys else { return }
+        unread.subtract(asked.values.keys)
+        guard !keys.isEmpty else { return }
+        self.fetch?.keys = asked.only(Set(asked.values.keys).subtracting(keys))
+        missing.subtract(keys)
+        unread.formUnion(keys.filter { wanted.values[$0] != nil })
     }
 
     /// Returns the rows of a page whose keys are still wanted, and the known rows of keys that have been added since it
@@ -179,6 +198,12 @@ extension Window {
 }
 
 extension Store {
+    /// Applies the response to a fetch, unless the fetch is no longer the window's.
+    mutating func fetched(_ id: Window.ID, _ time: Int, _ fetched: FetchedPage) throws(FeathersError) {
+        _ = change(id) { $0.leaveOut(fetched.unread, at: time) }
+        try self.fetched(id, time, fetched.page, fetched.effects)
+    }
+
     /// Adds keys to the window of a relation, and removes keys.
     mutating func changeKeys(of id: Window.ID, _ change: RelatedKeys.Change) {
         guard let window = windows[id], let property = window.judge.keys?.property else { return }

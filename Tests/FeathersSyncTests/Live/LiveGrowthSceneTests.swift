@@ -211,4 +211,21 @@ struct LiveGrowthSceneTests {
         while Self.ids(snapshot) != Array(wanted.prefix(25)) { snapshot = try await live.next() }
         await app.disconnect()
     }
+
+    @Test("asks for at most what the result has", arguments: [Int.max, 1 << 40])
+    func most(count: Int) async throws {
+        let scene = Scene(100, page: 40)
+        let query = scene.app().service("messages").live(Self.newest)
+        var live = query.snapshots.makeAsyncIterator()
+        #expect(try await live.next()?.count == 10)
+        async let hasMore = query.loadMore(count)
+        _ = try await live.next { $0.count == 100 }
+        #expect(try await !hasMore)
+        let limits = scene.requests.withLock { $0.compactMap { $0.json["$limit"]?.integer } }
+        #expect(limits.allSatisfy { $0 <= 100 + 25 }, "\(limits)")
+        for count in [0, -1, Int.min] {
+            let error = await #expect(throws: FeathersError.self) { try await query.loadMore(count) }
+            #expect(error?.code == .badRequest && error?.execution == .neverSent)
+        }
+    }
 }
