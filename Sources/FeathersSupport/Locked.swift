@@ -64,3 +64,13 @@ public final class Locked<Value: Sendable & ~Copyable>: @unchecked Sendable, Cus
     /// value crashes the process.
     public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
 }
+
+/// The value of a lock that only orders what its holders do.
+///
+/// It has a byte, because the address of nothing is that of whatever follows it, whose accesses Thread Sanitizer would
+/// take for accesses to the value.
+package struct LockTurn: Sendable {
+    private let byte: UInt8 = 0
+
+    package init() {}
+}

@@ -214,5 +214,5 @@ extension FeathersApp {
 
 extension LiveStores {
     /// Held while the stores of an app are made, so that all queries find the same.
-    fileprivate static let making = Locked(())
+    fileprivate static let making = Locked(LockTurn())
 }

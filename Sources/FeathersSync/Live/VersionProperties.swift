@@ -33,5 +33,5 @@ private enum VersionProperties: AppSetting {
     typealias Value = [String: String]
 
     /// Held while they are changed, so that no change is lost.
-    static let changing = Locked(())
+    static let changing = Locked(LockTurn())
 }

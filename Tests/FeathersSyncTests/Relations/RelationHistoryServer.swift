@@ -24,7 +24,7 @@ final class RelationHistoryServer: Sendable {
     init(page: Int?) { self.page = page }
 
     /// Held while events are sent, so that they keep their order.
-    private let sending = Locked(())
+    private let sending = Locked(LockTurn())
 
     /// Sends the events that the user may see who is signed in by now.
     func sendEvents(over transport: StubRealTimeTransport, as user: () -> String) {
