@@ -1,6 +1,7 @@
 #if canImport(FoundationNetworking)
     import CCurl
     import FeathersSupport
+    import Foundation
 
     /// The transfers of a client: starts, drives, times out, and ends them. Not `Sendable`, because it lives on the
     /// driver's thread only.
@@ -14,6 +15,9 @@
         private var idle: [CurlTransfer] = []
         /// Transfers that have bytes for their readers.
         private var arrived: [CurlTransfer] = []
+        private var pace = ReadPace()
+        /// The number of pieces that have arrived since the last wait.
+        private var pieces = 0
         /// Transfers that ended during name resolution. libcurl finishes them, and they send nothing.
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
         /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
@@ -98,12 +102,17 @@
         func noteArrival(of transfer: CurlTransfer) { arrived.append(transfer) }
 
         private func passOn() {
+            pieces += arrived.count
             for transfer in arrived { transfer.passOn() }
             arrived.removeAll(keepingCapacity: true)
         }
 
         /// Waits for sockets, libcurl's own timers, the next deadline or `curl_multi_wakeup`.
         func wait() -> Bool {
+            let naps = pace.naps(at: .now, read: pieces, sent: 0)
+            pieces = 0
+            // Nobody waits for a piece of a stream, but other requests have callers that do.
+            if naps, running.values.allSatisfy(\.isPassingOn) { usleep(ReadPace.bodyNap) }
             var milliseconds: Int32 = 3_600_000
             if let earliestDeadline { milliseconds = ContinuousClock.now.duration(to: earliestDeadline).milliseconds }
             return curl_multi_poll(multi, nil, 0, milliseconds, nil) == CURLM_OK

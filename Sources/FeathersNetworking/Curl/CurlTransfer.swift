@@ -18,7 +18,7 @@
         /// The number of bytes transmitted when libcurl was last asked.
         private var transmitted: Int64 = 0
         /// Whether the body has a reader that gets it as it arrives.
-        private var isPassingOn = false
+        private(set) var isPassingOn = false
         /// Bytes that are gathered for the pipe until libcurl has nothing more to read for now. libcurl delivers each
         /// HTTP chunk separately, and waking the reader for a chunk costs more than the chunk itself.
         private var gathered: [UInt8] = []

@@ -43,10 +43,15 @@ package final class WebSocketHandler: Sendable {
     package typealias TextTaker = @Sendable (UnsafeBufferPointer<UInt8>) -> Bool
 
     let text: TextTaker
+    /// Called when the messages of one read have been delivered, and before a large message is.
+    let readEnded: @Sendable () -> Void
     let event: @Sendable (WebSocketEvent) -> Void
 
-    package init(text: @escaping TextTaker = { _ in false }, event: @escaping @Sendable (WebSocketEvent) -> Void) {
-        (self.text, self.event) = (text, event)
+    package init(
+        text: @escaping TextTaker = { _ in false }, readEnded: @escaping @Sendable () -> Void = {},
+        event: @escaping @Sendable (WebSocketEvent) -> Void
+    ) {
+        (self.text, self.readEnded, self.event) = (text, readEnded, event)
     }
 }
 

@@ -59,13 +59,15 @@
             }
         }
 
+        /// Sends a message, with others if the loop naps.
         func send(_ message: WebSocketMessage) throws(WebSocketError) {
+            let gathers = loop.noteSending()
             let progress: WebSocketOutbound.Progress = outbound.withLock { outbound in
                 if let obstacle = outbound.obstacle { return .failed(obstacle) }
                 guard outbound.hasRoom(for: message) else {
                     return .failed(WebSocketError(.queueFull, "The connection's send queue is full"))
                 }
-                return outbound.send(message)
+                return gathers ? outbound.gather(message) : outbound.send(message)
             }
             switch progress {
             case .settled: return

@@ -2,6 +2,7 @@
     import CLinuxIO
     import FeathersSupport
     import Foundation
+    import Synchronization
 
     /// The single thread that serves all WebSockets of the process, as other threads see it: a mailbox. One thread with
     /// epoll handles twice as many messages as a dispatch source per socket. In addition, Dispatch on Linux loses
@@ -23,12 +24,25 @@
             var nextToken: Token = 1
         }
 
+        /// Whether the thread must be told about something in the mailbox.
+        private enum Attention: UInt8, AtomicRepresentable {
+            /// It looks before it waits.
+            case awake
+            /// It sleeps for a moment while messages gather, and then looks.
+            case napping
+            /// It waits, or is about to, without another look.
+            case asleep
+            case hasMail
+        }
+
         /// The token of the bell. No listener uses it.
         static let bellToken: Token = 0
 
         private static let running = Locked<SocketLoop?>(nil)
 
         private let mailbox = Locked(Mailbox())
+        private let attention = Atomic(Attention.awake)
+        private let sent = Atomic<Int>(0)
         /// An event counter that wakes the thread. It is watched for changes, so its value is never read.
         private let bell: Int32
 
@@ -69,17 +83,43 @@
             }
         }
 
-        /// Adds a command to the mailbox. Only the first command in an empty mailbox wakes the thread, which then takes
-        /// all of them.
+        /// Adds a command to the mailbox, and wakes the thread if it waits. Either the thread finds `hasMail` before it
+        /// waits, or this call finds it asleep.
         func send(_ command: Command) {
-            let isFirst = mailbox.withLock { mailbox in
-                mailbox.commands.append(command)
-                return mailbox.commands.count == 1
-            }
-            guard isFirst else { return }
+            mailbox.withLock { $0.commands.append(command) }
+            guard attention.exchange(.hasMail, ordering: .acquiringAndReleasing) == .asleep else { return }
             var one: UInt64 = 1
             _ = write(bell, &one, MemoryLayout.size(ofValue: one))
         }
+
+        /// Notes that a message was sent.
+        /// - Returns: Whether the thread naps, so that it can write the message with others.
+        func noteSending() -> Bool {
+            sent.add(1, ordering: .relaxed)
+            return attention.load(ordering: .relaxed) == .napping
+        }
+
+        // MARK: On the loop's thread
+
+        /// Returns the number of messages sent since the last call.
+        func takeSent() -> Int { sent.exchange(0, ordering: .relaxed) }
+
+        /// Sleeps for a moment, unless there is something in the mailbox.
+        func nap(_ sleep: () -> Void = { usleep(ReadPace.nap) }) {
+            let (isFree, _) = attention.compareExchange(expected: .awake, desired: .napping, ordering: .relaxed)
+            guard isFree else { return }
+            sleep()
+            _ = attention.compareExchange(expected: .napping, desired: .awake, ordering: .relaxed)
+        }
+
+        /// Announces that the thread is about to wait.
+        /// - Returns: `false` if there is something in the mailbox, so that it must not wait.
+        func fallAsleep() -> Bool {
+            attention.compareExchange(expected: .awake, desired: .asleep, ordering: .acquiringAndReleasing).exchanged
+        }
+
+        /// - Returns: Whether there may be something in the mailbox.
+        func wakeUp() -> Bool { attention.exchange(.awake, ordering: .acquiringAndReleasing) == .hasMail }
 
         /// Empties the mailbox.
         func take() -> [Command] {

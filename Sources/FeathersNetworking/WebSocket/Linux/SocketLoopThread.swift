@@ -13,6 +13,9 @@
         private var deadlines = DeadlineTable<SocketLoop.Token>()
         /// The listeners to call again. Each is called at most once per iteration, however often it requests this.
         private var again: Set<SocketLoop.Token> = []
+        private var pace = ReadPace()
+        /// The number of messages read in this turn.
+        var messages = 0
 
         /// The read buffer for the listener that is being called.
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
@@ -40,18 +43,21 @@
         func run() -> Never {
             let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Self.batch)
             while true {
+                var timeout = timeout
+                if timeout != 0 {
+                    let now = ContinuousClock.now
+                    let naps = pace.naps(at: now, read: messages, sent: loop.takeSent())
+                    messages = 0
+                    if naps, deadlines.earliest.map({ now.advanced(by: .milliseconds(1)) < $0 }) ?? true { loop.nap() }
+                    if !loop.fallAsleep() { timeout = 0 }
+                }
                 let count = Int(epoll_wait(epoll, events, Int32(Self.batch), timeout))
+                let hasMail = loop.wakeUp()
                 // Taken first: later requests are served after any events that become ready in the meantime.
                 let agains = again
                 again = []
-                var hasMail = false
-                for index in 0..<max(count, 0) {
-                    if clinuxio_token(events + index) == SocketLoop.bellToken {
-                        hasMail = true
-                    } else {
-                        tell(events + index)
-                    }
-                }
+                // The bell has no listener: the mailbox is looked at in every turn.
+                for index in 0..<max(count, 0) { tell(events + index) }
                 for token in agains { listeners[token]?.woken(on: self) }
                 if hasMail { for command in loop.take() { perform(command) } }
                 if deadlines.earliest != nil {

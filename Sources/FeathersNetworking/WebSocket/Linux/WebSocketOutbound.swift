@@ -30,8 +30,13 @@
         var isAbandoned = false
         var delivery: Delivery?
 
+        /// The number of messages that are gathered at most. With more, client and server would work in turns.
+        static let gatheringLimit = 8
+
         private var queue = OutgoingBytes()
         private var frames = WebSocketFrameWriter()
+        /// The number of messages that the loop writes after its nap.
+        private var gathered = 0
         private var isBlocked = false
         /// The error after which nothing more can be written.
         private var writingError: WebSocketError?
@@ -55,20 +60,29 @@
 
         /// Queues a message, and writes it immediately unless others wait before it or the socket would block.
         mutating func send(_ message: WebSocketMessage) -> Progress {
-            let wasEmpty = queue.isEmpty
+            let isFirst = queue.isEmpty || gathered > 0
             frames.append(message, to: &queue)
-            return wasEmpty ? flush() : .settled
+            return isFirst ? flush() : .settled
+        }
+
+        /// Queues a message to be written with others. The loop must be woken for the first one.
+        mutating func gather(_ message: WebSocketMessage) -> Progress {
+            frames.append(message, to: &queue)
+            gathered += 1
+            guard gathered < Self.gatheringLimit else { return flush() }
+            return gathered == 1 ? .unfinished : .settled
         }
 
         mutating func send(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> Progress {
-            let wasEmpty = queue.isEmpty
+            let isFirst = queue.isEmpty || gathered > 0
             frames.append(opcode, payload, to: &queue)
-            return wasEmpty ? flush() : .settled
+            return isFirst ? flush() : .settled
         }
 
         mutating func unblock() { isBlocked = false }
 
         mutating func flush() -> Progress {
+            gathered = 0
             if let writingError { return .failed(writingError) }
             guard !isBlocked, let stream else { return .settled }
             var written = 0

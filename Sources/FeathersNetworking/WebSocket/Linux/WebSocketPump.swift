@@ -173,6 +173,12 @@ import FeathersSupport
             guard !isLingering else { return 0 }
             var bytes = bytes
             let handler = handler
+            let allowance = receiver.allowance
+            defer {
+                thread.messages += allowance - receiver.allowance
+                // A large message is delivered by another thread, and its handler has seen those before it.
+                if !isDelivering { handler?.readEnded() }
+            }
             do throws(WebSocketViolation) {
                 while !isDelivering, let incoming = try receiver.next(&bytes, offering: handler) {
                     switch incoming {
@@ -197,6 +203,7 @@ import FeathersSupport
         private func deliverAside(_ message: [UInt8], isText: Bool) {
             guard let handler else { return }
             isDelivering = true
+            handler.readEnded()
             link.outbound.withLock { outbound in outbound.delivery = .waiting(message, isText: isText) }
             queue.async { [link] in link.deliver(to: handler) }
         }
