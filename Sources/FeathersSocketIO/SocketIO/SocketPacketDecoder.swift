@@ -18,8 +18,17 @@ struct SocketPacketDecoder: Sendable {
         var size: Int
     }
 
+    /// The text of events up to their data, and their name.
+    private struct Beginning: Sendable {
+        let bytes: [UInt8]
+        let name: JSONValue
+    }
+
     private let limits: Limits
     private var unfinished: Unfinished?
+    /// The beginning that events share if two in a row had it.
+    private var beginning: Beginning?
+    private var lastName: String?
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
@@ -28,6 +37,7 @@ struct SocketPacketDecoder: Sendable {
     mutating func received(_ text: UnsafeBufferPointer<UInt8>) throws(SocketPacketError) -> SocketPacket? {
         guard unfinished == nil else { throw SocketPacketError(.textInsteadOfAttachment) }
         guard text.count <= limits.bytes else { throw SocketPacketError(.tooLarge(limit: limits.bytes)) }
+        if let packet = repeatedEvent(text) { return packet }
         var (packet, attachments) = try SocketPacketParser.parse(text, maximumAttachments: limits.attachments)
         packet.size = text.count
         if attachments > 0 {
@@ -35,6 +45,38 @@ struct SocketPacketDecoder: Sendable {
             return nil
         }
         packet.kind = packet.kind.withoutAttachments
+        note(packet, text)
+        return packet
+    }
+
+    /// Notes the beginning of an event of the main namespace whose only argument is an object.
+    private mutating func note(_ packet: SocketPacket, _ text: UnsafeBufferPointer<UInt8>) {
+        guard packet.kind == .event, case .array(let arguments)? = packet.data, arguments.count == 2,
+            case .string(let name) = arguments[0], case .object = arguments[1]
+        else { return }
+        guard name == lastName else {
+            lastName = name
+            return
+        }
+        let bytes = Array("2[\"\(name)\",".utf8)
+        // A name with escapes, or spaces between the values, is written differently.
+        if text.starts(with: bytes) { beginning = Beginning(bytes: bytes, name: arguments[0]) }
+    }
+
+    /// Returns an event with the noted beginning, by parsing only its data; nil for any other text.
+    private func repeatedEvent(_ text: UnsafeBufferPointer<UInt8>) -> SocketPacket? {
+        guard let beginning, let start = text.baseAddress, text.last == UInt8(ascii: "]") else { return nil }
+        let count = beginning.bytes.count
+        guard text.count > count, text[count] == UInt8(ascii: "{"), memcmp(start, beginning.bytes, count) == 0 else {
+            return nil
+        }
+        // Other arguments, or anything else that is not the data alone, is an error here and parsed with the rest.
+        let data = UnsafeBufferPointer(rebasing: text[count..<(text.count - 1)])
+        guard let data = try? JSONValue(parsing: data, maximumDepth: JSONValue.defaultMaximumDepth - 1) else {
+            return nil
+        }
+        var packet = SocketPacket(.event, data: .array([beginning.name, data]))
+        packet.size = text.count
         return packet
     }
 

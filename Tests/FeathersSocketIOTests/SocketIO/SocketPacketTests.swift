@@ -33,6 +33,35 @@ struct SocketPacketTests {
         #expect(try packet.frame() == EngineFrame(text: "4" + text))
     }
 
+    @Test(
+        "are read the same after events that begin alike",
+        arguments: [
+            #"2["m created",{"id":3}]"#, #"2["m created",{"id":3},"offset"]"#, #"2["m created",{}]"#,
+            #"2["m created",3]"#, #"2["m created",{"a":[{}]} ]"#, #"2["m created"]"#, #"2["m created",{"id":3},{}]"#,
+            #"27["m created",{"id":3}]"#, #"2/m,["m created",{"id":3}]"#, #"2["m removed",{"id":3}]"#,
+        ])
+    func repeated(text: String) throws {
+        var (decoder, fresh) = (SocketPacketDecoder(), SocketPacketDecoder())
+        for id in 1...3 { _ = try decoder.received(#"2["m created",{"id":\#(id)}]"#) }
+        let (packet, expected) = (try decoder.received(text), try fresh.received(text))
+        #expect(packet == expected)
+        #expect(packet?.size == expected?.size)
+    }
+
+    @Test(
+        "are refused the same after events that begin alike",
+        arguments: [
+            #"2["m created",{"id":3]"#, #"2["m created",{"id":3}"#, #"2["m created",{"id":3}]]"#, #"2["m created",{]"#,
+            #"2["m created","# + String(repeating: #"{"a":"#, count: JSONValue.defaultMaximumDepth) + "1"
+                + String(repeating: "}", count: JSONValue.defaultMaximumDepth) + "]",
+        ])
+    func repeatedErrors(text: String) throws {
+        var (decoder, fresh) = (SocketPacketDecoder(), SocketPacketDecoder())
+        for id in 1...3 { _ = try decoder.received(#"2["m created",{"id":\#(id)}]"#) }
+        let expected = try #require(throws: SocketPacketError.self) { try fresh.received(text) }
+        #expect(throws: expected) { try decoder.received(text) }
+    }
+
     @Test("may end with a namespace, with or without its comma")
     func bareNamespace() throws {
         var decoder = SocketPacketDecoder()
