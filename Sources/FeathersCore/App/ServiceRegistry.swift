@@ -73,7 +73,7 @@ final class ServiceRegistry: Sendable {
     private let entries = Locked(Entries())
     /// Held while an event is delivered to its subscribers, so that one user's events precede the gap that announces
     /// the next user.
-    private let handing = Locked(())
+    private let handing = Locked(LockTurn())
     /// Whether there are observers. Most apps have none, so their events need not take the lock to look for them.
     private let hasObservers = Atomic(false)
     /// Whether pushed events are for the present user. See ``FeathersApp/deliversPushedEvents(_:)``.
@@ -143,33 +143,54 @@ extension ServiceRegistry {
     /// Delivers a transport's events to the services. It holds the registry weakly, because the registry's app retains
     /// the transport.
     var eventSink: EventSink {
-        EventSink { [weak self] event in
-            self?.receive(event)
+        EventSink { [weak self] events in
+            self?.receive(events)
         } onGap: { [weak self] reason in
             self?.emitGap(reason)
         }
     }
 
-    private func receive(_ event: ServiceEvent) {
-        let service = entries.withLock { $0[event.path].flatMap { $0.mountedFrom == nil ? $0.service : nil } }
-        deliver(event, to: service, at: event.path)
-        guard let template = PathTemplate(event.path) else { return }
-        for service in services where !service.path.isExactly(event.path) && template.matches(service.path) {
-            deliver(event, to: service, at: service.path)
+    /// Delivers what one read has brought, for the user who is signed in now. Consecutive events of one path share the
+    /// search for its service.
+    private func receive(_ events: ArraySlice<ServiceEvent>) {
+        // The user may change in the meantime, for example while hooks run.
+        let sender = app.app?.currentSender
+        var rest = events
+        while let path = rest.first?.path {
+            let end = rest.firstIndex { !$0.path.isExactly(path) } ?? rest.endIndex
+            receive(rest[..<end], at: path, for: sender)
+            rest = rest[end...]
         }
     }
 
-    /// Delivers an event to the readers at a path.
-    /// - Parameter path: The path under which observers receive the event. If a service receives the event of a
-    ///   template, this is the service's own path.
-    private func deliver(_ event: ServiceEvent, to service: RegisteredService?, at path: String) {
-        let hooks = (service?.eventHooks.all ?? []) + eventHooks.all
-        guard !hooks.isEmpty else {
-            observe { $0.receive(event.moved(to: path)) }
-            return hand(service) { $0.emit(event) }
+    private func receive(_ events: ArraySlice<ServiceEvent>, at path: String, for sender: RequestSender?) {
+        let service = entries.withLock { $0[path].flatMap { $0.mountedFrom == nil ? $0.service : nil } }
+        deliver(events, to: service, at: path, for: sender)
+        guard let template = PathTemplate(path) else { return }
+        for service in services where !service.path.isExactly(path) && template.matches(service.path) {
+            deliver(events, to: service, at: service.path, for: sender)
         }
-        // The user may change while the hooks run, because no lock is held for that long.
-        let sender = app.app?.currentSender
+    }
+
+    /// Delivers events to the readers at a path.
+    /// - Parameter path: The path under which observers receive the events. If a service receives the events of a
+    ///   template, this is the service's own path.
+    private func deliver(
+        _ events: ArraySlice<ServiceEvent>, to service: RegisteredService?, at path: String, for sender: RequestSender?
+    ) {
+        let hooks = (service?.eventHooks.all ?? []) + eventHooks.all
+        guard hooks.isEmpty else {
+            return events.forEach { deliver($0, shapedBy: hooks, to: service, at: path, for: sender) }
+        }
+        observe { observer in for event in events { observer.receive(event.moved(to: path)) } }
+        // Reading the stored user ends the first sender without a gap, so its events are delivered.
+        hand(service, for: sender?.isFirst == true ? nil : sender) { $0.emit(events) }
+    }
+
+    private func deliver(
+        _ event: ServiceEvent, shapedBy hooks: [EventHook], to service: RegisteredService?, at path: String,
+        for sender: RequestSender?
+    ) {
         switch ShapedEvent(event, hooks) {
         case .event(let shaped):
             observe { $0.receive(shaped.moved(to: path)) }
@@ -185,9 +206,9 @@ extension ServiceRegistry {
         }
     }
 
-    /// Delivers a server's event, unless the user for whom the server sent it has left.
+    /// Delivers a server's events, unless the user for whom the server sent them has left.
     private func hand(
-        _ service: RegisteredService?, for sender: RequestSender? = nil, _ emit: (EventHub<ServiceEvent>) -> Void
+        _ service: RegisteredService?, for sender: RequestSender?, _ emit: (EventHub<ServiceEvent>) -> Void
     ) {
         guard let service else { return }
         handing.withLock { _ in
@@ -206,8 +227,8 @@ extension ServiceRegistry {
 
     /// Delivers events of a call to their subscribers, unless the user who made the call is no longer signed in.
     func hand(_ events: [ServiceEvent], to hub: EventHub<ServiceEvent>, sentAs sender: RequestSender?) {
-        guard let sender else { return events.forEach(hub.emit) }
-        handing.withLock { _ in if sender.isCurrent { events.forEach(hub.emit) } }
+        guard let sender else { return hub.emit(events) }
+        handing.withLock { _ in if sender.isCurrent { hub.emit(events) } }
     }
 
     /// Delivers a gap to every subscriber of every service.

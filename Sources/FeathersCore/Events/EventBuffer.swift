@@ -7,6 +7,12 @@ package protocol BufferedEvent: Sendable {
     var name: Name { get }
     /// The size of the event on the wire in bytes; 0 for a local event.
     var weight: Int { get }
+    /// The event for several readers, which may share work on it.
+    var shared: Self { get }
+}
+
+extension BufferedEvent {
+    package var shared: Self { self }
 }
 
 /// The buffer of a slow reader, with a limited number of items and bytes. When it is full, it drops the oldest items
@@ -64,6 +70,21 @@ struct EventBuffer<Event: BufferedEvent>: Sendable {
             return .gap(marker)
         }
         return removeFirst()
+    }
+
+    /// Removes the elements that ``next()`` would return, up to a number of them. A marker at the beginning comes alone,
+    /// because more events may go missing there before the next one is read.
+    /// - Parameter items: Receives the elements. It is empty, and its memory is reused.
+    mutating func drain(into items: inout [Item?], atMost limit: Int) {
+        if missing > 0 || marker != nil {
+            items.append(next())
+        } else if head == 0, slots.count <= limit {
+            // Nothing is copied if all of the buffer fits.
+            swap(&slots, &items)
+            (bytes, count) = (0, 0)
+        } else {
+            while items.count < limit, let item = removeFirst() { items.append(item) }
+        }
     }
 
     private mutating func drop() {

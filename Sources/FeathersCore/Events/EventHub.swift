@@ -27,9 +27,19 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
         return EventReading(subscription)
     }
 
-    /// Delivers an event. This happens outside the lock, because delivery resumes readers.
-    package func emit(_ event: Event) {
-        for subscription in subscriptions.withLock({ $0 }).all { count(subscription.deliver(event)) }
+    /// Delivers an event.
+    package func emit(_ event: Event) { emit(CollectionOfOne(event)) }
+
+    /// Delivers events in order, and wakes each reader once. This happens outside the lock, because delivery resumes
+    /// readers.
+    func emit(_ events: some Sequence<Event>) {
+        let subscriptions = subscriptions.withLock { $0 }
+        guard subscriptions.count > 1 else { return deliver(events, to: subscriptions) }
+        deliver(events.map(\.shared), to: subscriptions)
+    }
+
+    private func deliver(_ events: some Sequence<Event>, to subscriptions: EventSubscriptions<Event>) {
+        for subscription in subscriptions.all { count(subscription.deliver(events)) }
     }
 
     private func change<Result: Sendable>(_ body: (inout EventSubscriptions<Event>) -> Result) -> Result {

@@ -38,16 +38,32 @@ extension ServiceChange: Equatable where Record: Equatable {}
 extension ServiceChange: Hashable where Record: Hashable {}
 
 extension EventReading {
+    /// The events in order, without the gaps. The stream holds the subscription, so dropping the stream ends the
+    /// subscription.
+    package func events() -> AsyncStream<Event> {
+        AsyncStream {
+            while true {
+                guard let item = await self.next() else { return nil }
+                if case .event(let event) = item { return event }
+            }
+        } onCancel: {
+            self.end(isUnread: true)
+        }
+    }
+}
+
+// Of these, only the elements are generic: for every generic type, a call looks up metadata at run time.
+extension EventReading where Event == ServiceEvent {
     /// Returns the elements that `transform` creates from the events and gaps, in the reader's task. The stream holds
     /// the subscription, so dropping the stream ends the subscription.
     @inline(__always)
-    private func stream<Element: Sendable>(_ transform: @escaping @Sendable (EventDelivery<Event>) -> Element?)
+    private func stream<Element: Sendable>(_ transform: @escaping @Sendable (EventDelivery<ServiceEvent>) -> Element?)
         -> AsyncStream<Element>
     {
         AsyncStream {
             while true {
                 // Two branches, because one variable for both cases would copy the item.
-                if let item = self.nextWaiting() {
+                if let item = self.nextDrained() {
                     if let element = transform(item) { return element }
                 } else {
                     guard let item = await self.next() else { return nil }
@@ -59,11 +75,17 @@ extension EventReading {
         }
     }
 
-    /// The events in order, without the gaps.
-    package func events() -> AsyncStream<Event> { stream { if case .event(let event) = $0 { event } else { nil } } }
-}
+    /// Returns the events and gaps, without decoding the events.
+    func deliveries() -> AsyncStream<EventDelivery<ServiceEvent>> { stream { $0 } }
 
-extension EventReading where Event == ServiceEvent {
+    /// Returns the events without the gaps, and without decoding them.
+    func serviceEvents() -> AsyncStream<ServiceEvent> {
+        stream { if case .event(let event) = $0 { event } else { nil } }
+    }
+
+    /// Returns the data of the events, without the gaps.
+    func data() -> AsyncStream<JSONValue> { stream { if case .event(let event) = $0 { event.data } else { nil } } }
+
     /// Returns the events and gaps as a stream.
     /// - Parameters:
     ///   - diagnostics: The diagnostics that report events that cannot be decoded.
@@ -97,6 +119,9 @@ extension EventReading where Event == ServiceEvent {
             return nil
         }
     }
+
+    /// Returns the next buffered event or gap without waiting; nil if there is none.
+    package func nextWaiting() -> EventDelivery<ServiceEvent>? { subscription.nextWaiting() }
 }
 
 extension Diagnostics {

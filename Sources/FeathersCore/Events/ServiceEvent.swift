@@ -53,7 +53,9 @@ public struct ServiceEvent: Sendable {
     public var name: EventName
 
     /// The record, or the payload of a custom event.
-    public var data: JSONValue
+    public var data: JSONValue {
+        didSet { decodings = nil }
+    }
 
     /// The size of the event on the wire in bytes; 0 for a local event. Ignored by equality.
     package var weight = 0
@@ -64,6 +66,9 @@ public struct ServiceEvent: Sendable {
     /// The same count including this write's own response; 0 if the server pushed the event. Responses over HTTP can
     /// overtake each other.
     package private(set) var receivedAt = 0
+
+    /// What readers have decoded the data into; nil if there is one reader. Ignored by equality.
+    private(set) var decodings: SharedDecodings?
 
     /// Creates an event of the service at a path.
     public init(path: String, name: EventName, data: JSONValue) {
@@ -86,7 +91,13 @@ public struct ServiceEvent: Sendable {
 
 }
 
-extension ServiceEvent: BufferedEvent {}
+extension ServiceEvent: BufferedEvent {
+    package var shared: ServiceEvent {
+        var event = self
+        event.decodings = SharedDecodings()
+        return event
+    }
+}
 
 extension ServiceEvent: Hashable {
     public static func == (left: ServiceEvent, right: ServiceEvent) -> Bool {
@@ -132,18 +143,26 @@ public enum EventDelivery<Element: Sendable>: Sendable {
 ///
 /// Its methods return without waiting for readers and are thread-safe. Events are delivered in the order of the calls.
 public struct EventSink: Sendable {
-    private let onEvent: @Sendable (ServiceEvent) -> Void
+    private let onEvents: @Sendable (ArraySlice<ServiceEvent>) -> Void
     private let onGap: @Sendable (EventGap.Reason) -> Void
+
+    /// Creates a sink that receives what one read of a connection has brought together.
+    init(
+        onEvents: @escaping @Sendable (ArraySlice<ServiceEvent>) -> Void,
+        onGap: @escaping @Sendable (EventGap.Reason) -> Void
+    ) {
+        (self.onEvents, self.onGap) = (onEvents, onGap)
+    }
 
     package init(
         onEvent: @escaping @Sendable (ServiceEvent) -> Void, onGap: @escaping @Sendable (EventGap.Reason) -> Void
     ) {
-        (self.onEvent, self.onGap) = (onEvent, onGap)
+        self.init(onEvents: { $0.forEach(onEvent) }, onGap: onGap)
     }
 
     /// Returns the same sink, with a function that is called before each gap.
     package func beforeGaps(_ action: @escaping @Sendable () -> Void) -> EventSink {
-        EventSink(onEvent: onEvent) { reason in
+        EventSink(onEvents: onEvents) { reason in
             action()
             onGap(reason)
         }
@@ -151,7 +170,12 @@ public struct EventSink: Sendable {
 
     /// Delivers an event to the subscribers of its service.
     public func receive(_ event: ServiceEvent) {
-        onEvent(event)
+        onEvents([event])
+    }
+
+    /// Delivers what one read of a connection has brought, as ``receive(_:)`` does for each event.
+    package func receive(contentsOf events: ArraySlice<ServiceEvent>) {
+        onEvents(events)
     }
 
     /// Delivers a gap to every subscriber of every service.

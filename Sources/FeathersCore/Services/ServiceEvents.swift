@@ -31,7 +31,9 @@ extension Service {
     public func events<Payload: Decodable & Sendable>(
         _ name: EventName, as payload: Payload.Type, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<Payload> {
-        subscription(to: [name], bufferingNewest: limit).events(diagnostics, eventDecoder(payload))
+        let reading = subscription(to: [name], bufferingNewest: limit)
+        if payload == JSONValue.self { return identity(reading.data(), as: AsyncStream<Payload>.self) }
+        return reading.events(diagnostics, eventDecoder(payload))
     }
 
     /// Returns future events of several kinds with their names, without decoding them; Feathers' four by default.
@@ -40,7 +42,7 @@ extension Service {
     public func events(
         _ names: [EventName]? = EventName.standard, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<ServiceEvent> {
-        subscription(to: names, bufferingNewest: limit).events(diagnostics) { $0 }
+        subscription(to: names, bufferingNewest: limit).serviceEvents()
     }
 
     /// Returns future changes of the service's records; of all four kinds by default.
@@ -64,7 +66,7 @@ extension Service {
     public func eventDeliveries(
         _ names: [EventName]? = EventName.standard, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceEvent>> {
-        subscription(to: names, bufferingNewest: limit).deliveries(diagnostics) { $0 }
+        subscription(to: names, bufferingNewest: limit).deliveries()
     }
 
     /// Emits an event to the subscribers in this process, as a service does for its custom events.
@@ -84,12 +86,12 @@ extension Service {
     private func eventDecoder<Payload: Decodable & Sendable>(
         _ type: Payload.Type
     ) -> @Sendable (ServiceEvent) throws -> Payload {
-        let (coding, app) = (format?.coding, app.weakReference)
+        let (format, app) = (format?.coding == nil ? nil : format, app.weakReference)
         return { event in
             if Payload.self == JSONValue.self { return identity(event.data, as: type) }
-            let codec = coding ?? app.app?.coding ?? defaultCoding
             do {
-                return try codec.decode(type, from: event.data)
+                let decode = { try (format?.coding ?? app.app?.coding ?? defaultCoding).decode(type, from: event.data) }
+                return try event.decodings?.value(of: type, format, decode: decode) ?? decode()
             } catch {
                 throw FeathersError.undecodable("The event '\(event.name)' of service '\(event.path)'", as: type, error)
             }

@@ -111,7 +111,7 @@
         func wait() -> Bool {
             let naps = pace.naps(at: .now, read: pieces, sent: 0)
             pieces = 0
-            // Nobody waits for a piece of a stream, but other requests have callers that do.
+            // No caller waits for a piece of a stream, as those of other requests wait for their responses.
             if naps, running.values.allSatisfy(\.isPassingOn) { usleep(ReadPace.bodyNap) }
             var milliseconds: Int32 = 3_600_000
             if let earliestDeadline { milliseconds = ContinuousClock.now.duration(to: earliestDeadline).milliseconds }

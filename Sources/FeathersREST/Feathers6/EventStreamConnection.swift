@@ -216,12 +216,9 @@ extension EventStreamClient {
     }
 
     private func deliver(_ events: [ServiceEvent], _ attempt: Attempt) {
-        let sink = state.withLock { $0.sink }
-        for event in events {
-            // After the end, events may belong to another user.
-            if attempt.ended.isSettled { return }
-            sink?.receive(event)
-        }
+        // After the end, events may belong to another user.
+        guard !events.isEmpty, !attempt.ended.isSettled else { return }
+        state.withLock { $0.sink }?.receive(contentsOf: events[...])
     }
 
     /// Prepares a stream before its events are delivered.

@@ -104,11 +104,15 @@ extension SocketIOClient {
                 } taking: { [weak connection] text in
                     if let connection { self.received(text, over: connection) }
                     return true
+                } onReadEnd: { [weak connection] in
+                    if let connection { self.readEnded(over: connection) }
                 } onStart: {
                     // Sent only now, so that no packet after the response has to wait for this task to run.
                     if let connect { self.send([connect], over: connection) }
                 } onEnd: { [weak connection] closure in
-                    if let connection { self.gone(connection, closure) }
+                    guard let connection else { return }
+                    self.readEnded(over: connection)
+                    self.gone(connection, closure)
                 }
             }
             group.addTask { await self.prepare(connection) }

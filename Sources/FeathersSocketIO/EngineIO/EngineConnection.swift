@@ -4,18 +4,21 @@ import FeathersNetworking
 protocol EngineConnection: Sendable {
     var handshake: EngineHandshake { get }
 
-    /// Delivers packets until the session ends, then reports its end, once. Call it only once. Both closures are called
-    /// by one thread at a time, in order of arrival, and must not block.
+    /// Delivers packets until the session ends, then reports its end, once. Call it only once. The closures are called
+    /// one at a time, in order of arrival, and must not block.
     ///
     /// Returns as soon as the session needs no task. A WebSocket needs none while it is open, so that thousands of them
     /// are affordable. If the task is cancelled first, the session ends.
     /// - Parameters:
     ///   - take: Handles the content of a message in place, if the transport supports that. Returns `false` to have the
     ///     packet delivered instead.
+    ///   - onReadEnd: Called after a read of the socket whose messages were handled in place, before anything else is
+    ///     called.
     ///   - onStart: Called once, when packets begin to be delivered as they arrive. Send the first request here.
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking take: @escaping WebSocketHandler.TextTaker,
-        onStart: () -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void
+        onReadEnd: @escaping @Sendable () -> Void, onStart: () -> Void,
+        onEnd: @escaping @Sendable (EngineClosure) -> Void
     ) async
 
     /// Queues frames and returns immediately. Frames are sent in the order of the calls.

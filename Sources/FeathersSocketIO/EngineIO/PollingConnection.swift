@@ -41,7 +41,8 @@ final class PollingConnection: EngineConnection {
 
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void, taking _: @escaping WebSocketHandler.TextTaker,
-        onStart: () -> Void, onEnd: @escaping @Sendable (EngineClosure) -> Void
+        onReadEnd _: @escaping @Sendable () -> Void, onStart: () -> Void,
+        onEnd: @escaping @Sendable (EngineClosure) -> Void
     ) async {
         early.forEach(handler)
         onStart()

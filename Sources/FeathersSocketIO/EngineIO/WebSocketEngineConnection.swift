@@ -33,6 +33,7 @@ final class WebSocketEngineConnection: EngineConnection {
     /// kept until this object is released, which they must not retain.
     nonisolated(unsafe) private var handler: (@Sendable (EnginePacket) -> Void)?
     nonisolated(unsafe) private var take: WebSocketHandler.TextTaker = { _ in false }
+    nonisolated(unsafe) private var onReadEnd: @Sendable () -> Void = {}
     private let isRunning = Atomic(false)
 
     private init(_ socket: any WebSocketConnection) { self.socket = socket }
@@ -43,6 +44,8 @@ final class WebSocketEngineConnection: EngineConnection {
             socket.start(
                 WebSocketHandler {
                     connection.received($0)
+                } readEnded: {
+                    connection.readEnded()
                 } event: {
                     connection.received($0)
                 })
@@ -87,7 +90,8 @@ final class WebSocketEngineConnection: EngineConnection {
     func run(
         _ handler: @escaping @Sendable (EnginePacket) -> Void,
         taking take: @escaping WebSocketHandler.TextTaker = { _ in false },
-        onStart: () -> Void = {}, onEnd: @escaping @Sendable (EngineClosure) -> Void
+        onReadEnd: @escaping @Sendable () -> Void = {}, onStart: () -> Void = {},
+        onEnd: @escaping @Sendable (EngineClosure) -> Void
     ) async {
         // Earlier packets are delivered first. Packets that arrive in the meantime queue behind them.
         while true {
@@ -103,7 +107,7 @@ final class WebSocketEngineConnection: EngineConnection {
                 }
                 state.phase = .running
                 state.onEnd = onEnd
-                (self.handler, self.take) = (handler, take)
+                (self.handler, self.take, self.onReadEnd) = (handler, take, onReadEnd)
                 isRunning.store(true, ordering: .releasing)
                 return ([], nil)
             }
@@ -136,6 +140,8 @@ final class WebSocketEngineConnection: EngineConnection {
         guard isRunning.load(ordering: .acquiring), text.first == UInt8(ascii: "4") else { return false }
         return take(UnsafeBufferPointer(rebasing: text.dropFirst()))
     }
+
+    private func readEnded() { if isRunning.load(ordering: .acquiring) { onReadEnd() } }
 
     private func received(_ event: WebSocketEvent) {
         switch event {

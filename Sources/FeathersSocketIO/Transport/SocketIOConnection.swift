@@ -11,15 +11,17 @@ final class SocketIOConnection: Sendable {
     /// first.
     let joined = Promise<Bool>()
     let ended = Promise<Disconnection>()
-    /// Used only by the connection's thread.
-    let decoder: Locked<SocketPacketDecoder>
+    /// The decoder, and the packets that the current read has brought. Safe, because only the closures that ``engine``
+    /// runs use them, which are called one at a time (``EngineConnection/run(_:taking:onReadEnd:onStart:onEnd:)``).
+    nonisolated(unsafe) var decoder: SocketPacketDecoder
+    nonisolated(unsafe) var received: [SocketPacket] = []
     /// Whether ``engine`` has reported its end.
     let isGone = Atomic(false)
 
     init(_ engine: any EngineConnection, setups: [ConnectionSetup], limits: SocketPacketDecoder.Limits) {
         self.engine = engine
         self.setups = setups
-        decoder = Locked(SocketPacketDecoder(limits: limits))
+        decoder = SocketPacketDecoder(limits: limits)
     }
 }
 

@@ -89,6 +89,28 @@ struct EventBufferTests {
         #expect(Self.rest(of: &buffer) == ["-1", "2"])
     }
 
+    @Test("is drained in order and in parts, with the markers where they belong", arguments: [1, 2, 3, 64])
+    func drained(limit: Int) {
+        var buffer = Buffer(limit: 4)
+        var words: [String] = []
+        func drain() {
+            var items: [Buffer.Item?] = []
+            repeat {
+                items.removeAll()
+                buffer.drain(into: &items, atMost: limit)
+                #expect(items.count <= limit)
+                words += items.compactMap { Self.word($0) }
+            } while !items.isEmpty
+        }
+        for number in 1...2 { buffer.append(Self.event(Int64(number))) }
+        drain()
+        for number in 3...8 { buffer.append(Self.event(Int64(number))) }
+        buffer.append(Self.reconnected)
+        drain()
+        #expect(words == ["1", "2", "-3", "6", "7", "8", "gap"])
+        #expect((buffer.count, buffer.droppedCount) == (0, 3))
+    }
+
     @Test("gives everything in order, however reading and writing take turns", arguments: [1, 7, 33, 100, 1000])
     func turns(burst: Int) {
         var buffer = Buffer(limit: 2 * burst)
