@@ -89,7 +89,9 @@ extension Outbox {
                 "it was not sent"
             } else if let chosen, chosen != record.json {
                 "its data has another id"
-            } else if withState({ $0.provisional[record, write.path, write.route]?.isProvisional ?? false }) {
+            } else if chosen == nil,
+                withState({ $0.provisional[record, write.path, write.route]?.isProvisional ?? false })
+            {
                 "that is a provisional id"
             } else {
                 nil
@@ -99,7 +101,8 @@ extension Outbox {
                 .badRequest, "The write '\(write.id.text)' was not executed as '\(record)': \(reason)",
                 execution: .neverSent)
         }
-        return [write.provisionalKey(): record]
+        // An id that the outbox has generated stays the record's own.
+        return record.description == write.provisionalKey() ? [:] : [write.provisionalKey(): record]
     }
 
     /// Whether the app chose the id of the record that a write creates.

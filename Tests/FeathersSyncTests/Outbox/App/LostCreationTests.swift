@@ -93,4 +93,21 @@ struct LostCreationTests {
             #expect(outbox.state.entries.count == writes.count)
         }
     }
+
+    @Test("is named by the id that the outbox has generated for it")
+    func generated() async throws {
+        let outbox = try await Outbox(file: try OutboxFolder().file) { $0.keyPlaces = [.recordID()] }
+        let app = FeathersApp(transport: transport)
+        try app.use(outbox: outbox)
+        let created = try await app.service("messages").outbox.create(["text": "Hi"])
+        let id = try #require(created.write.data?["id"].flatMap { ServiceID($0) })
+        let edit = try await app.service("messages").outbox.patch(id, with: ["n": 1])
+        try await withFeathersApp(app) { _ in
+            for await state in outbox.stateUpdates() where state.entries.first?.failure != nil { break }
+            try await outbox.decide(.executed(as: id), for: created.id)
+            _ = try await edit.result()
+        }
+        await outbox.close()
+        #expect(sent == ["create messages - ", "patch messages \(id) "])
+    }
 }
