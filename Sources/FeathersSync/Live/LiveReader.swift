@@ -184,8 +184,8 @@ struct LiveReader<Record: Sendable> {
         // Takes time for the whole result, but only while something is left out.
         if !undecodable.isEmpty {
             if let keys {
-                content.missing.leftOut.formUnion(
-                    rows.lazy.filter { undecodable.contains($0.version) }.compactMap { keys.text(in: $0.record) })
+                let failed = rows.filter { undecodable.contains($0.version) }
+                content.missing.leftOut.formUnion(failed.compactMap { keys.text(in: $0.record) })
             }
             rows.removeAll { undecodable.contains($0.version) }
         }

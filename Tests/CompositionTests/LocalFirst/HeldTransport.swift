@@ -48,10 +48,22 @@ final class HeldTransport: Transport {
         /// The key of a write.
         let key: String?
         var outcome: LocalServer.Outcome?
+
+        var place: LocalPlace { LocalPlace(path: request.path, team: request.params.route["team"]) }
+
+        /// What is sent, without the key.
+        var description: String {
+            var query = request.params.query.json
+            query["key"] = nil
+            let id = request.id.map { " \($0)" } ?? ""
+            return "\(request.method) \(request.path)\(id) \(request.params.route) \(query) \(request.data ?? .null)"
+        }
     }
 
     struct State: Sendable {
         var calls: [Call] = []
+        /// Those that have arrived since the last look.
+        var new: [Call] = []
         var lastNumber = 0
         var isReachable: Bool
         /// Whether the process has been killed.
@@ -76,6 +88,7 @@ final class HeldTransport: Transport {
                         $0.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
                     })
             state.calls.append(call)
+            state.new.append(call)
             return call
         }
         guard let call else { throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent) }
@@ -88,6 +101,13 @@ final class HeldTransport: Transport {
     }
 
     func endCalls() { cut(isDead: false, isReachable: state.current.isReachable) }
+
+    func takeNew() -> [Call] {
+        state.update { state in
+            defer { state.new = [] }
+            return state.new
+        }
+    }
 
     /// Answers a call with the outcome it had.
     func answer(_ call: Call) {

@@ -6,56 +6,75 @@ import Foundation
 @testable import FeathersSync
 @testable import FeathersTesting
 
+/// A live query of a local-first history.
+struct LocalList: Sendable, CustomStringConvertible {
+    let place: LocalPlace
+    let query: Query<JSONValue>
+
+    /// The query as it is sent: records that sort the same are in the order of their ids.
+    var request: Query<JSONValue> { query.json["$sort"] == nil ? query : query.sorted(by: "id") }
+    var description: String { "\(place.path) \(place.team ?? "") \(query.json)" }
+}
+
 /// A random history of an app that shows its queued writes and keeps its results: what the server does and when the app
 /// hears of it is up to the history. After every step, the laws hold; at rest, each live query shows what the server
 /// answers.
 ///
 /// Confined to the task that runs it.
 final class LocalHistory {
-    private static let users = ["alice", "bob"]
+    static let users = ["alice", "bob"]
     private static let queries: [Query<JSONValue>] = [
         Query(), .sorted(by: "rank"), .where("kind", "a").sorted(by: "rank"), .sorted(by: "rank", .descending).limit(3),
         .where("rank", .greaterThan(2)).sorted(by: "mark"),
     ]
 
     let report: LocalReport
+    let traits: Set<LocalTrait>
+    let hasConnection: Bool
     private let root: TemporaryFolder
-    private let hasConnection: Bool
-    private let isKeyed: Bool
-    private var random: SeededGenerator
-    var server = LocalServer()
+    var random: SeededGenerator
+    var server: LocalServer
     var process: LocalProcess
-    let queries: [Query<JSONValue>]
+    let lists: [LocalList]
     /// What each live query shows.
     var shown: [LiveSnapshot<JSONValue>?]
     var user = "alice"
-    private(set) var isOnline = true
+    var isOnline = true
     /// Whether the server can replay what is missed, because this connection has been there before.
-    private var canRecover = false
+    var canRecover = false
     /// The changes of which the connection will tell.
-    private var outgoing: [LocalServer.Change] = []
-    /// Whether the server tells the app nothing of its own writes.
-    private let isMuted: Bool
-    /// The writes that were accepted and have neither been executed nor discarded.
-    private var accepted: Set<UUID> = []
+    var outgoing: [LocalServer.Change] = []
+    /// The writes that were on their way when the connection was lost.
+    var late: [HeldTransport.Call] = []
+    /// The writes that were accepted.
+    var writes = LocalWrites()
     private var lastMark: Int64 = 0
 
     init(seed: UInt64, hasConnection: Bool, _ report: LocalReport) async throws {
         var random = SeededGenerator(seed: seed)
-        let queries = Array(Self.queries.shuffled(using: &random).prefix(2))
-        isKeyed = Int.random(in: 0..<4, using: &random) > 0
-        server.isKeyed = isKeyed
-        isMuted = hasConnection && Int.random(in: 0..<4, using: &random) == 0
-        (self.random, self.report, self.hasConnection, self.queries) = (random, report, hasConnection, queries)
-        shown = queries.map { _ in nil }
+        let traits = LocalTrait.random(hasConnection: hasConnection, using: &random)
+        var places = [LocalPlace(path: "records")]
+        if traits.contains(.routes) {
+            places = ["red", "blue"].map { LocalPlace(path: "teams/:team/records", team: $0) }
+        }
+        if traits.contains(.services) { places.append(LocalPlace(path: "others")) }
+        let queries = Self.queries.shuffled(using: &random)
+        // Two lists of the only place, or one of each.
+        lists = (0..<max(2, places.count)).map { LocalList(place: places[$0 % places.count], query: queries[$0]) }
+        (self.random, self.report, self.hasConnection, self.traits) = (random, report, hasConnection, traits)
+        server = LocalServer(traits)
+        shown = lists.map { _ in nil }
         root = try TemporaryFolder()
         process = try await LocalProcess(
-            in: root.url.appending(path: "store", directoryHint: .isDirectory), queries, as: user,
-            hasConnection: hasConnection,
-            isOnline: true, isKeyed: isKeyed)
-        for user in Self.users { for _ in 0..<4 { _ = change(.create, nil, data(), as: user) } }
-        report.note(
-            "queries \(queries.map(\.json)), \(isKeyed ? "keyed" : "without keys"), \(isMuted ? "muted" : "")")
+            in: root.url.appending(path: "store", directoryHint: .isDirectory), lists, as: user,
+            hasConnection: hasConnection, isOnline: true, traits)
+        for user in Self.users {
+            for _ in 0..<4 {
+                for place in places { _ = change(.create, at: place, nil, data(), as: user) }
+            }
+        }
+        report.begin(with: traits)
+        report.note("lists \(lists)")
     }
 
     func run(steps: Int) async throws {
@@ -73,10 +92,7 @@ final class LocalHistory {
             try await take(step)
             await look()
         }
-        if report.violations.isEmpty {
-            report.begin(.rest)
-            try await rest()
-        }
+        try await end()
         _ = try await process.kill()
     }
 
@@ -86,14 +102,14 @@ final class LocalHistory {
         case .execute: execute(refusing: false)
         case .refuse: execute(refusing: true)
         case .answer: answer()
+        case .lose: lose()
         case .hear: hear(Int.random(in: 1...3, using: &random))
         case .foreignChange: foreignChange()
         case .decide: try await decide()
         case .cut: cut()
         case .restore: restore()
         case .retry: process.wakeAll()
-        case .keep:
-            await process.keep()
+        case .keep: await process.keep()
         case .kill: try await kill(isOnline: true)
         case .killOffline: try await kill(isOnline: false)
         case .changeUser: changeUser()
@@ -101,11 +117,13 @@ final class LocalHistory {
         }
     }
 
-    private func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &random) }
+    func has(_ trait: LocalTrait) -> Bool { traits.contains(trait) }
+    func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &random) }
+    func chance(_ one: Int, in all: Int) -> Bool { Int.random(in: 0..<all, using: &random) < one }
 
     // MARK: Writes
 
-    private func data() -> JSONObject {
+    func data() -> JSONObject {
         lastMark += 1
         return [
             "kind": .string(pick(["a", "b"]) ?? "a"), "rank": .integer(.random(in: 0...5, using: &random)),
@@ -113,248 +131,106 @@ final class LocalHistory {
         ]
     }
 
+    /// The ids on the screen. Provisional ids are random, so they must not decide the order.
+    func shownIDs(at place: LocalPlace) -> [ServiceID] {
+        var seen: Set<ServiceID> = []
+        return zip(lists, shown).filter { $0.0.place == place }.compactMap(\.1).flatMap(\.records)
+            .compactMap { $0["id"].flatMap { ServiceID($0) } }.filter { seen.insert($0).inserted }
+    }
+
     private func queue() async throws {
-        // What no one has queued is sent by the next user, and is for the other histories.
-        guard user != "nobody" else { return }
-        let outbox = process.records.outbox
+        guard user != "nobody" || has(.signedOutWrites), let place = pick(lists.map(\.place)) else { return }
+        let outbox = process.app.service(place.path).outbox
         var data = data()
         let isPartial = Bool.random(using: &random)
-        // What is on the screen, by the id that is there. Provisional ids are random, so they must not decide the
-        // order.
-        var seen: Set<String> = []
-        let shownIDs = shown.compactMap { $0 }.flatMap(\.records).compactMap {
-            $0["id"].flatMap { ServiceID($0) }?.description
-        }
-        let target = pick(shownIDs.filter { seen.insert($0).inserted })
+        var target = pick(shownIDs(at: place))
+        if has(.heldIDs), chance(1, in: 3), let held = pick(writes.held(at: place, by: user)) { target = held }
         let method: ServiceMethod =
             target == nil ? .create : pick([.create, .patch, .patch, .patch, .update, .remove]) ?? .patch
         if method == .patch, isPartial { data["kind"] = nil }
-        let id = target.map { id in Int64(id).map { ServiceID($0) } ?? ServiceID(id) } ?? ServiceID("")
-        report.note("\(method) \(target ?? "") \(JSONValue.object(data))")
+        if has(.services) {
+            data["ref"] =
+                lists.map(\.place).filter { $0 != place }.flatMap { shownIDs(at: $0) }
+                .randomElement(using: &random)?.json
+        }
+        let query: Query<JSONValue> =
+            has(.shapedResponses) && chance(1, in: 2) ? Query().selecting("id", "rank") : Query()
+        report.note(
+            "\(method) \(place.path) \(place.team ?? "") \(target?.description ?? "") \(JSONValue.object(data))")
+        let (id, json, route) = (target ?? .string(""), JSONValue.object(data), place.route)
         let queued =
             switch method {
-            case .create: try await outbox.create(.object(data))
-            case .patch: try await outbox.patch(id, with: .object(data))
-            case .update: try await outbox.update(id, with: .object(data))
-            default: try await outbox.remove(id)
+            case .create: try await outbox.create(json, query: query, route: route)
+            case .patch: try await outbox.patch(id, with: json, query: query, route: route)
+            case .update: try await outbox.update(id, with: json, query: query, route: route)
+            default: try await outbox.remove(id, query: query, route: route)
             }
-        accepted.insert(queued.id)
+        writes.accept(queued.id, of: user, target: method == .create ? nil : target, data, at: place)
+        if method == .create, let write = process.write(queued.id) { writes.created(write, at: place, of: user) }
     }
 
     var entries: [OutboxEntry] { process.outbox.state.entries }
 
-    private func foreignChange() {
+    func foreignChange() {
         // Over REST, nothing tells the app of it.
-        guard hasConnection, user != "nobody" else { return }
-        let id = pick(server.ids(of: user))
-        let method: ServiceMethod = id == nil ? .create : pick([.create, .patch, .patch, .remove]) ?? .patch
+        guard hasConnection, user != "nobody", let place = pick(lists.map(\.place)) else { return }
+        let id = pick(server.records(at: place, of: user))?["id"]
+        var method: ServiceMethod = id == nil ? .create : pick([.create, .patch, .patch, .remove]) ?? .patch
         var data = data()
         if method == .patch, Bool.random(using: &random) { data["rank"] = nil }
-        report.note("\(method) \(id ?? 0) \(JSONValue.object(data))")
-        let change = change(method, method == .create ? nil : id, data, as: user)
+        let creations = entries.filter { $0.write.method == .create && $0.write.path == place.path }
+        if has(.lookAlikes), chance(1, in: 2), let other = pick(creations)?.write.data?.object {
+            (method, data) = (.create, other)
+            (data["id"], data["ref"]) = (nil, data["ref"].flatMap { writes.id(of: $0, on: server)?.json })
+        }
+        report.note("\(method) \(place.path) \(id ?? .null) \(JSONValue.object(data))")
+        let change = change(method, at: place, method == .create ? nil : id.flatMap { ServiceID($0) }, data, as: user)
         if let change { outgoing.append(change) }
     }
 
-    private func change(_ method: ServiceMethod, _ id: Int64?, _ data: JSONObject, as user: String) -> LocalServer
-        .Change?
-    {
-        server.execute(
-            ServiceRequest(path: LocalServer.path, method: method, id: id.map { .integer($0) }, data: .object(data)),
-            as: user
-        ).change
+    private func change(
+        _ method: ServiceMethod, at place: LocalPlace, _ id: ServiceID?, _ data: JSONObject, as user: String
+    ) -> LocalServer.Change? {
+        let request = ServiceRequest(
+            path: place.path, method: method, id: id, data: .object(data), params: Params(route: place.route))
+        return server.execute(request, as: user).change
     }
 
     private func decide() async throws {
         guard let entry = pick(entries.filter { $0.failure != nil }) else { return }
-        var decision = pick([OutboxDecision.discard, .retry, .replace(.object(data()))]) ?? .discard
-        if entry.write.method == .remove, case .replace = decision { decision = .retry }
-        if entry.failure?.current != nil, entry.write.data != nil, Bool.random(using: &random) { decision = .merge }
-        // Without keys, a repeated creation makes two records, and which of them is shown is not the client's to know.
-        if !isKeyed, entry.write.method == .create, entry.failure?.reason == .unknown { decision = .discard }
-        report.note(
-            "\(entry.write.method) \(entry.write.recordID?.description ?? entry.write.provisionalKey()): \(decision)")
-        let before = entries
+        try await decide(decision(about: entry), entry)
+    }
+
+    func decide(_ decision: OutboxDecision, _ entry: OutboxEntry) async throws {
+        report.note("\(entry.write.method) \(entry.write.recordID?.description ?? ""): \(decision)")
+        let before = process.writes
         try await process.outbox.decide(decision, for: entry.id)
-        if case .discard = decision { discarded(entry, before) }
-    }
-
-    /// Records that a write was discarded, and with a creation the writes to its record.
-    private func discarded(_ entry: OutboxEntry, _ before: [OutboxEntry]) {
-        accepted.remove(entry.id)
-        guard entry.write.method == .create else { return }
-        let left = Set(entries.map(\.id))
-        for other in before where other.write.recordID?.description == entry.write.provisionalKey() {
-            if !left.contains(other.id) { accepted.remove(other.id) }
+        switch decision {
+        case .discard: break
+        case .executed: return writes.ended(entry.id)
+        default: return
         }
-    }
-
-    // MARK: The server
-
-    /// Executes a call that has arrived, without answering it.
-    private func execute(refusing: Bool) {
-        guard let call = pick(process.calls.filter { $0.outcome == nil && (!refusing || $0.key != nil) }) else {
-            return
-        }
-        execute(call, refusing: refusing)
-    }
-
-    private func execute(_ call: HeldTransport.Call, refusing: Bool) {
-        var refusal: FeathersError?
-        if refusing {
-            refusal = FeathersError(pick([FeathersError.Code.badRequest, .conflict]) ?? .badRequest, "Refused")
-        }
-        var outcome = server.execute(call.request, key: call.key, as: call.user, refusal: refusal)
-        if call.user == "nobody" {
-            outcome = LocalServer.Outcome(
-                result: .failure(FeathersError(.notAuthenticated, "Not authenticated")), position: server.position)
-        }
-        report.note(
-            "\(call.request.method) \(call.request.id?.description ?? "") \(outcome.result.map { $0["id"] ?? .null })")
-        process.held.state.update { state in
-            if let index = state.calls.firstIndex(where: { $0.number == call.number }) {
-                state.calls[index].outcome = outcome
+        // With a creation, what refers to its record is discarded.
+        let left = Set(process.writes.map(\.id))
+        let discarded = before.filter { !left.contains($0.id) }
+        for write in discarded {
+            writes.discarded(write.id)
+            let text = "\(write.recordID?.description ?? "") \(write.data ?? .null)"
+            if write.id != entry.id, !discarded.contains(where: { text.contains($0.provisionalKey()) }) {
+                report.violate("with \(entry.write.method) a write was discarded that does not refer to it: \(text)")
             }
         }
-        if let change = outcome.change, hasConnection, !isMuted, change.owner == user { outgoing.append(change) }
     }
 
-    private func answer() {
-        guard let call = pick(process.calls.filter { $0.outcome != nil }) else { return execute(refusing: false) }
-        answer(call)
-    }
-
-    private func answer(_ call: HeldTransport.Call) {
-        guard let outcome = call.outcome else { return }
-        report.note(
-            "\(call.request.method) \(call.request.id?.description ?? "") \(outcome.result.map { $0["id"] ?? .null })")
-        let write = process.outbox.withState { $0.queue }.inOrder.first { $0.write.key.text == call.key }?.write
-        if case .success = outcome.result, let write { accepted.remove(write.id) }
-        process.held.answer(call)
-    }
-
-    private func hear(_ count: Int) {
-        if outgoing.isEmpty { foreignChange() }
-        guard isOnline else { return }
-        for change in outgoing.prefix(count) {
-            report.note("\(change.event.name) \(change.event.data)")
-            process.connection?.push(change.event)
-        }
-        outgoing.removeFirst(min(count, outgoing.count))
-    }
-
-    // MARK: Connections, processes and users
-
-    private func cut() {
-        guard isOnline else { return }
-        (isOnline, canRecover) = (false, true)
-        if let connection = process.connection { connection.lose() } else { process.held.cut(isDead: false) }
-        // What waits for more events before it fetches fails then too, and what is known is shown.
-        process.wakeFetches()
-    }
-
-    private func restore() {
-        guard !isOnline else { return }
-        isOnline = true
-        guard let connection = process.connection else {
-            process.held.state.update { $0.isReachable = true }
-            return process.wakeAll()
-        }
-        let isRecovered = canRecover && Int.random(in: 0..<4, using: &random) == 0
-        report.note(isRecovered ? "recovered" : "")
-        if !isRecovered { outgoing = [] }
-        connection.restore(recovered: isRecovered)
-    }
-
-    private func kill(isOnline: Bool) async throws {
-        let disk = try await process.kill()
-        let before = accepted
-        (self.isOnline, canRecover, outgoing) = (isOnline, false, [])
-        process = try await LocalProcess(
-            in: disk, queries, as: user == "nobody" ? nil : user, hasConnection: hasConnection,
-            isOnline: isOnline,
-            isKeyed: isKeyed)
-        shown = shown.map { _ in nil }
-        let there = Set(process.outbox.withState { $0.queue }.inOrder.map(\.write.id))
-        if there != before {
-            report.violate(
-                "after a kill the outbox holds \(there.count) writes rather than the \(before.count) that were accepted"
-            )
-        }
-        if !process.warnings.withLock(\.isEmpty) {
-            report.violate("the store reports \(process.warnings.withLock { $0 })")
-        }
-    }
-
-    private func changeUser() {
-        user = pick((Self.users + ["nobody"]).filter { $0 != user }) ?? "alice"
-        report.note(user)
-        (canRecover, outgoing) = (false, [])
-        let next = user
-        process.held.state.update { $0.user = next }
-        process.changeUser(to: next == "nobody" ? nil : Identity(next))
-    }
-
-    // MARK: Rest
-
-    /// Everything comes to rest: every write is executed or discarded, every event heard, every result fetched.
-    private func rest() async throws {
-        if user == "nobody" {
-            changeUser()
-            await look()
-        }
-        restore()
-        for _ in 0..<1000 where report.violations.isEmpty {
-            await look()
-            let calls = process.calls
-            for call in calls { if call.outcome == nil { execute(call, refusing: false) } }
-            for call in process.calls {
-                answer(call)
-                await look()
-            }
-            hear(outgoing.count)
-            for entry in entries where entry.failure != nil {
-                // With a creation, others have gone.
-                guard process.outbox.state.entries.contains(where: { $0.id == entry.id }) else { continue }
-                let before = entries
-                try await process.outbox.decide(.discard, for: entry.id)
-                discarded(entry, before)
-            }
-            process.wakeAll()
-            await look()
-            if process.calls.isEmpty, outgoing.isEmpty, entries.isEmpty, !process.isFetching() { break }
-        }
-        guard report.violations.isEmpty else { return }
-        if !entries.isEmpty { report.violate("at rest \(entries.count) writes are pending") }
-        for (query, snapshot) in zip(queries, shown) {
-            let expected = try server.find(query, as: user)
-            let records = snapshot.map { Array($0.records) } ?? []
-            if records != expected { report.violate("at rest \(query.json) shows \(records) rather than \(expected)") }
-            if snapshot?.hasPendingWrites != false || snapshot?.source != .server {
-                report.violate("at rest \(query.json) shows \(snapshot.map(Array.init) ?? [])")
-            }
-        }
-        if isKeyed, let mark = server.executions.first(where: { $0.value > 1 }) {
-            report.violate("the write with the mark \(mark.key) was executed \(mark.value) times")
-        }
-    }
-
-    // MARK: The laws
-
-    /// Waits until the app has dealt with a step, and compares what it shows with what it must show.
-    private func look() async {
-        while true {
-            if let motion = await process.settle() {
-                return report.violate("the app has come to rest too early: \(motion)")
-            }
-            let gets = process.calls.filter { $0.request.method == .get }
-            for call in gets { answerGet(call) }
-            if gets.isEmpty { return report.violate(brokenLaws()) }
-        }
-    }
-
-    private func answerGet(_ call: HeldTransport.Call) {
-        var (call, server) = (call, server)
-        call.outcome = server.execute(call.request, as: call.user)
-        process.held.answer(call)
+    /// What a user decides who has seen what the server has.
+    private func decision(about entry: OutboxEntry) -> OutboxDecision {
+        let write = entry.write
+        var decision = pick([OutboxDecision.discard, .retry, .replace(.object(data()))]) ?? .discard
+        if write.method == .remove, case .replace = decision { decision = .retry }
+        if entry.failure?.current != nil, write.data != nil, Bool.random(using: &random) { decision = .merge }
+        guard write.method == .create, entry.failure?.reason == .unknown else { return decision }
+        guard let id = server.created[write.key.text] else { return decision }
+        // A repeated creation would make two records.
+        return chance(2, in: 3) ? .executed(as: id) : .discard
     }
 }

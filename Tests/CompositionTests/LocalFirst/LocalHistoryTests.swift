@@ -79,6 +79,8 @@
             let text = LocalStep.allCases.map { "\($0) \(counts.steps[$0, default: 0])" }.joined(separator: ", ")
             print("Seeds \(seeds), \(counts.steps.values.reduce(0, +)) local-first steps \(name): \(text)")
             print("\(counts.checks) snapshots with \(counts.rows) rows")
+            let drawn = LocalTrait.allCases.map { "\($0) \(counts.traits[$0, default: 0])" }.joined(separator: ", ")
+            print("Of \(seeds.count) histories: \(drawn)")
             print("The same seeds have the same checksum in every run: \(SHA256.hex(Array(traces.utf8)).prefix(16))")
         }
     }

@@ -56,8 +56,8 @@ final class LocalProcess {
     private let folder: URL
 
     init(
-        in folder: URL, _ queries: [Query<JSONValue>], as user: String?, hasConnection: Bool, isOnline: Bool,
-        isKeyed: Bool
+        in folder: URL, _ lists: [LocalList], as user: String?, hasConnection: Bool, isOnline: Bool,
+        _ traits: Set<LocalTrait>
     ) async throws {
         self.folder = folder
         held = HeldTransport(isReachable: isOnline)
@@ -68,13 +68,15 @@ final class LocalProcess {
             diagnostics: .closure { [warnings] event in
                 if event.domain == .localStore { warnings.withLock { $0.append(event.message) } }
             }, levels: DiagnosticLevels(.warning))
+        if traits.contains(.otherResponses) { app.servicesWithOtherResponses = Set(lists.map(\.place.path)) }
         if let user { app.setIdentity(Identity(user)) }
         var store = LocalStore.directory(folder)
         // Written when the history says so.
         store.clock = ManualClock()
         try await app.use(localStore: store) { options in
-            options.isKeyed = isKeyed
+            options.isKeyed = !traits.contains(.unkeyed)
             if hasConnection { options.keyPlaces = [.query("key")] }
+            if traits.contains(.chosenIDs) { options.keyPlaces.append(.recordID()) }
             options.clock = ManualClock()
             // A log that is emptied at some time would make a history unrepeatable.
             options.logClock = ManualClock()
@@ -83,13 +85,20 @@ final class LocalProcess {
         }
         guard let outbox = app.outbox else { throw FeathersError(.generalError, "no outbox") }
         self.outbox = outbox
-        readers = queries.map { [app, clock] in
-            SnapshotReader(app.service(LocalServer.path).live($0).measured(by: clock))
+        readers = lists.map { [app, clock] list in
+            let live = app.service(list.place.path).live(list.query, params: Params(route: list.place.route))
+            return SnapshotReader(live.measured(by: clock))
         }
         run = Task { [app] in try? await app.run() }
     }
 
-    var records: Service<JSONValue> { app.service(LocalServer.path) }
+    /// All writes in the outbox, also those of others.
+    var writes: [OutboxWrite] { outbox.withState { $0.queue }.inOrder.map(\.write) }
+
+    func write(_ id: UUID) -> OutboxWrite? { writes.first { $0.id == id } }
+
+    /// The write that a call sends; nil for a read.
+    func write(of call: HeldTransport.Call) -> OutboxWrite? { writes.first { $0.key.text == call.key } }
 
     /// The calls that wait for an answer, in an order that does not depend on time.
     var calls: [HeldTransport.Call] {
@@ -98,7 +107,7 @@ final class LocalProcess {
             let (left, right) = (
                 $0.key.map { order[$0] ?? .max - 1 } ?? .max, $1.key.map { order[$0] ?? .max - 1 } ?? .max
             )
-            return left == right ? "\($0.request.params.query.json)" < "\($1.request.params.query.json)" : left < right
+            return left == right ? $0.description < $1.description : left < right
         }
     }
 

@@ -4,11 +4,14 @@ import FeathersSupport
 final class LocalReport: Sendable {
     struct Counts: Sendable {
         var steps: [LocalStep: Int] = [:]
+        /// The histories with each trait.
+        var traits: [LocalTrait: Int] = [:]
         var checks = 0
         var rows = 0
 
         mutating func add(_ other: Counts) {
             steps.merge(other.steps, uniquingKeysWith: +)
+            traits.merge(other.traits, uniquingKeysWith: +)
             checks += other.checks
             rows += other.rows
         }
@@ -16,6 +19,8 @@ final class LocalReport: Sendable {
 
     private struct State {
         var counts = Counts()
+        /// The names of what was drawn.
+        var traits = ""
         var trace = ["begin"]
         var violations: [String] = []
     }
@@ -28,6 +33,13 @@ final class LocalReport: Sendable {
     var counts: Counts { state.withLock { $0.counts } }
     var violations: [String] { state.withLock { $0.violations } }
     var trace: [String] { state.withLock { $0.trace } }
+
+    func begin(with traits: Set<LocalTrait>) {
+        state.withLock { state in
+            state.traits = traits.names
+            for trait in traits { state.counts.traits[trait] = 1 }
+        }
+    }
 
     func begin(_ step: LocalStep) {
         state.withLock { state in
@@ -51,7 +63,10 @@ final class LocalReport: Sendable {
     func violate(_ law: String) {
         state.withLock { state in
             state.violations.append(
-                "\(title), step \(state.trace.count - 1): \(law)\n    \(state.trace.joined(separator: "\n    "))"
+                """
+                \(title) (\(state.traits)), step \(state.trace.count - 1): \(law)
+                    \(state.trace.joined(separator: "\n    "))
+                """
             )
         }
     }

@@ -1,6 +1,6 @@
 /// What can happen in a local-first history, each as often as its weight says.
 enum LocalStep: String, CaseIterable, Sendable {
-    case queue, execute, refuse, answer, hear, foreignChange, decide
+    case queue, execute, refuse, answer, lose, hear, foreignChange, decide
     case cut, restore, retry, keep, kill, killOffline, changeUser, rest
 
     var weight: Int {
@@ -12,7 +12,7 @@ enum LocalStep: String, CaseIterable, Sendable {
         case .hear: 20
         case .foreignChange: 12
         case .decide: 5
-        case .cut: 2
+        case .lose, .cut: 2
         case .restore: 4
         case .retry: 3
         case .keep: 4

@@ -55,7 +55,7 @@ struct RelationLimitTests {
 
     @Test("leave out keys of a list that has too many, until there is room")
     func keysOfList() async throws {
-        let app = app(Self.users)
+        let app = app { request in Self.users(request) }
         app.relationLimits.maximumKeysPerList = 2
         _ = try await app.use(
             MemoryService(records: (1...4).map { ["id": .integer($0), "text": "a", "authorID": .integer($0)] }),

@@ -66,10 +66,11 @@ struct RelationRemote: Sendable {
         -> FeathersApp
     {
         let app = FeathersApp(transport: transport ?? StubTransport { try await respond(to: $0) })
+        // A busy machine is no silent server.
+        app.relationLimits.responseDelay = .seconds(3600)
         if let user { app.setIdentity(Identity(user)) }
         if local {
             var store = LocalStore.directory(place)
-            // A busy machine is no silent server.
             store.responseDelay = .seconds(3600)
             try await app.use(localStore: store)
         }

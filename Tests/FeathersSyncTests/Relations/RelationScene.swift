@@ -53,6 +53,8 @@ struct RelationScene: Sendable {
     let finds = Locked<[String]>([])
 
     init() async throws {
+        // A busy machine is no silent server.
+        app.relationLimits.responseDelay = .seconds(3600)
         let records: [String: [JSONObject]] = [
             "messages": [
                 ["id": 1, "text": "a", "authorID": 1], ["id": 2, "text": "b", "authorID": 2],
