@@ -29,7 +29,7 @@ let package = Package(
             swiftSettings: settings),
         // A load test for any server: many clients in one process.
         .executableTarget(
-            name: "Swarm", dependencies: [.product(name: "Feathers", package: "feathers-swift")],
+            name: "Swarm", dependencies: [.product(name: "Feathers", package: "feathers-swift")], path: "Swarm",
             swiftSettings: settings),
     ]
 )

@@ -9,6 +9,8 @@ struct Arguments {
         case comparePeers
         /// Measures events and calls over Socket.IO beside a client that only counts frames.
         case compareFloor
+        /// Fails if an event of a burst costs more than this many times what the client that only counts frames takes.
+        case checkBursts(atMost: Int)
         /// Regenerates the tables of the stored result.
         case report
         /// Checks that the tables match the stored result.
@@ -39,6 +41,8 @@ struct Arguments {
                                  the other groups keep their stored results
           --peers                run only the comparison with other clients; `Benchmarks/compare` installs them
           --floor                run only the comparison with a client in C that only counts frames (Linux)
+          --bursts-at-most N     fail if an event of a burst over Socket.IO takes more than N times the CPU time that it
+                                 takes the client in C (Linux)
           --report               regenerate the tables of the stored result, without measuring
           --check                fail if the tables don't match the stored result, without measuring
           --profile WHAT N [URL] run one of \(Profile.names) N times, for a profiler
@@ -60,6 +64,7 @@ struct Arguments {
             case "--save": try become(.measure(isKept: true), word)
             case "--peers": try become(.comparePeers, word)
             case "--floor": try become(.compareFloor, word)
+            case "--bursts-at-most": try become(.checkBursts(atMost: Self.count(words.popFirst(), of: word)), word)
             case "--report": try become(.report, word)
             case "--check": try become(.check, word)
             case "--help", "-h": try become(.help, word)
@@ -104,6 +109,8 @@ struct Arguments {
             throw ArgumentError("'--peers' cannot be combined with '--compare-with'")
         case .compareFloor where isJSON || only != nil || earlier != nil:
             throw ArgumentError("'--floor' can only be combined with '--rounds'")
+        case .checkBursts where isJSON || only != nil || earlier != nil:
+            throw ArgumentError("'--bursts-at-most' can only be combined with '--rounds'")
         default: break
         }
         if isJSON, earlier != nil {

@@ -43,6 +43,12 @@ struct Benchmarks {
             #else
                 throw ArgumentError("'--floor' is available only on Linux")
             #endif
+        case .checkBursts(let limit):
+            #if os(Linux)
+                try await FloorBenchmarks(rounds: arguments.rounds, tasks: [FloorBenchmarks.bursts]).checkBursts(limit)
+            #else
+                throw ArgumentError("'--bursts-at-most' is available only on Linux")
+            #endif
         case .measure(let isKept):
             // Read before measuring, to report an invalid file early, and before '--save' replaces the result.
             let earlier = try arguments.earlier.map { try Results(contentsOf: $0) }

@@ -3,6 +3,7 @@ enum Pages {
     /// The README's table. Results of a busy machine are only linked, because they aren't reliable.
     static func readme(of results: Results) -> String {
         let (machine, page) = (results.machine, "Benchmarks/results/benchmarks.md")
+        let plots = "Sources/Feathers/Documentation.docc/Resources"
         guard machine.wasQuiet else {
             return """
 
@@ -15,6 +16,11 @@ enum Pages {
         return """
 
             \(Story.markdown(of: results))
+
+            <picture>
+            <source media="(prefers-color-scheme: dark)" srcset="\(plots)/peers~dark.svg">
+            <img src="\(plots)/peers.svg" alt="How many times as fast as other clients each task is">
+            </picture>
 
             \(machine.title). Times are per operation, the median of \(machine.rounds) rounds. \
             All clients use the same server on the same

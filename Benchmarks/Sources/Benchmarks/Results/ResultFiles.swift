@@ -1,6 +1,7 @@
 import Foundation
 
-/// The stored result, and what is generated from it: the page with all tables, and the README's section.
+/// The stored result, and what is generated from it: the page with all tables, the README's section, and the plot in the
+/// documentation.
 enum ResultFiles {
     /// The folder of the benchmarks' package.
     static let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
@@ -9,6 +10,7 @@ enum ResultFiles {
     private static let (page, readme) = (
         package.appending(path: "results/benchmarks.md"), package.appending(path: "../README.md").standardized
     )
+    private static let plots = package.appending(path: "../Sources/Feathers/Documentation.docc/Resources").standardized
     private static let (begin, end) = ("<!-- benchmarks: made by Benchmarks --report -->", "<!-- /benchmarks -->")
 
     /// Writes what is generated from a result.
@@ -31,7 +33,10 @@ enum ResultFiles {
             throw ResultError("'\(readme.path)' has no benchmark section from '\(Self.begin)' to '\(Self.end)'")
         }
         let section = "\n\(Pages.readme(of: results))\n"
-        return [
+        let plot = Story.plot(of: results)
+        return Plot.Appearance.allCases.map {
+            (plots.appending(path: "peers\($0.suffix).svg"), plot.svg($0))
+        } + [
             (page, Pages.whole(of: results)),
             (readme, text.replacingCharacters(in: begin.upperBound..<end.lowerBound, with: section)),
         ]

@@ -19,6 +19,20 @@ enum Story {
         return table.markdown
     }
 
+    /// The speed relative to other clients, for each task that was measured with them.
+    static func plot(of results: Results) -> Plot {
+        let groups = tasks.compactMap { task, ratios -> (String, [Plot.Bar])? in
+            let bars = ratios.filter { $0.group.hasPrefix(PeerBenchmarks.name("")) }.compactMap { ratio -> Plot.Bar? in
+                guard let own = results.measurement(ratio.group, ratio.name),
+                    let other = results.measurement(ratio.group, ratio.reference)
+                else { return nil }
+                return Plot.Bar(title: ratio.beside, ratio: other.nanoseconds / own.nanoseconds)
+            }
+            return bars.isEmpty ? nil : (task, bars)
+        }
+        return Plot(title: "Times as fast as other clients, on the same server and machine", groups: groups)
+    }
+
     private static let tasks: [(String, [Ratio])] = {
         let (json, rest, socketIO) = ("JSON, page of 10", "REST get", SocketIOBenchmarks.name)
         func peers(_ task: String, _ names: [String]) -> [Ratio] {

@@ -10,6 +10,8 @@ struct Options {
 
     private(set) var url = URL(filePath: "/")
     private(set) var clients = 0
+    /// The number of readers of one connection; 0 to connect many clients.
+    private(set) var readers = 0
     private(set) var usesREST = false
     private(set) var service = "messages"
     private(set) var method = ServiceMethod.create
@@ -31,8 +33,13 @@ struct Options {
         listens for the records
         that are created. At the end, prints the percentiles of the calls, and of the delivery of events.
 
+        With '--readers' instead of '--clients', one client has N readers of its events, as a server process does, and \
+        another one
+        creates records, at a rate that doubles until a reader falls behind or the server takes no more.
+
           --url URL           the server, for example http://localhost:3030
           --clients N         the number of clients
+          --readers N         the number of readers of one connection
           --transport T       'socketio' (default) or 'rest', which has no events
           --service PATH      the service that is called (default: messages)
           --method M          'create' (default) or 'find'
@@ -76,6 +83,7 @@ struct Options {
                 }
                 self.url = url
             case "--clients": clients = try count()
+            case "--readers": readers = try count()
             case "--transport": usesREST = try choice(["socketio", "rest"]) == "rest"
             case "--service": service = try value()
             case "--method": method = ServiceMethod(rawValue: try choice(["create", "find"]))
@@ -90,8 +98,8 @@ struct Options {
             }
         }
         callers = min(callers, clients)
-        guard showsHelp || (url.host() != nil && clients > 0) else {
-            throw Problem("'--url' and '--clients' are required")
+        guard showsHelp || (url.host() != nil && (clients > 0) != (readers > 0)) else {
+            throw Problem("'--url' and either '--clients' or '--readers' are required")
         }
     }
 

@@ -25,17 +25,21 @@
         private typealias Run = @Sendable (Int) async throws -> [UInt64]
 
         private static let floor = "C, frames counted only"
+        private static let ours = "feathers-swift"
+        static let bursts = "event, 64 a write"
         private static let events = 20_000
         private static let callsOneByOne = 2_000
         private static let callsInFlight = 12_800
 
         private let rounds: Int
+        /// The tasks to measure; nil for all.
+        private let tasks: [String]?
         private let server: ServerProcess
         private let app: FeathersApp
         private var subjects: [Subject] = []
 
-        init(rounds: Int) async throws {
-            self.rounds = rounds
+        init(rounds: Int, tasks: [String]? = nil) async throws {
+            (self.rounds, self.tasks) = (rounds, tasks)
             server = try ServerProcess(.socket)
             app = FeathersApp(transport: .socketIO(try server.url) { $0.transports = [.webSocket] })
             try await app.connect()
@@ -43,7 +47,7 @@
             // Used by one task at a time.
             nonisolated(unsafe) let bare = opened
             for (pattern, task) in [
-                (LoopbackSocketServer.EventPattern.paced, "event, one write each"), (.bundle, "event, 64 a write"),
+                (LoopbackSocketServer.EventPattern.paced, "event, one write each"), (.bundle, Self.bursts),
             ] {
                 add(task, Self.floor, Self.events) { count in
                     guard cfloor_events(bare, pattern.rawValue, Int32(count)) == 1 else {
@@ -81,7 +85,7 @@
                 _ = try await answered
                 return latencies
             }
-            add(task, "feathers-swift", Self.events, run)
+            add(task, Self.ours, Self.events, run)
             add(task, "feathers-swift, typed", Self.events) { count in
                 let events = models.events(.created, bufferingNewest: count)
                 async let answered: JSONValue = source.create(.integer(Int64(count)))
@@ -100,7 +104,7 @@
                 app.service("messages"), app.service("messages", of: LoopbackSocketServer.Message.self)
             )
             let run: Run = { count in try await Self.latencies(count, inFlight) { _ = try await json.get(1) } }
-            add(task, "feathers-swift", calls, run)
+            add(task, Self.ours, calls, run)
             add(task, "feathers-swift, typed", calls) { count in
                 try await Self.latencies(count, inFlight) { _ = try await models.get(1) }
             }
@@ -128,11 +132,12 @@
         private mutating func add(
             _ task: String, _ client: String, _ operations: Int, _ run: @escaping Run
         ) {
+            guard tasks?.contains(task) ?? true else { return }
             subjects.append(Subject(task: task, client: client, operations: operations, run: run))
         }
 
-        /// Measures in interleaved rounds, and returns the medians with their ratios to the floor.
-        func table() async throws -> String {
+        /// Measures in interleaved rounds.
+        private func measured() async throws -> [Subject] {
             var subjects = subjects
             for index in subjects.indices { _ = try await subjects[index].run(subjects[index].operations / 4) }
             for _ in 0..<rounds {
@@ -143,6 +148,27 @@
                     subjects[index].latencies += latencies
                 }
             }
+            return subjects
+        }
+
+        /// Fails if an event of a burst takes more than `limit` times as much CPU time as with the client in C, in the
+        /// same run and on the same server.
+        func checkBursts(_ limit: Int) async throws {
+            let cpu = try await measured().map { (client: $0.client, cpu: Usage.median($0.costs).cpu) }
+            guard let ours = cpu.first(where: { $0.client == Self.ours })?.cpu,
+                let floor = cpu.first(where: { $0.client == Self.floor })?.cpu
+            else { return }
+            await app.disconnect()
+            let words = "An event of a burst takes \((ours / floor).times) the CPU time of the client in C"
+            guard ours <= floor * Double(limit) else {
+                throw LimitExceeded(description: "\(words) (\(ours.nanosecondsInWords)); at most \(limit)× is allowed")
+            }
+            print("\(words), of at most \(limit)×.")
+        }
+
+        /// Measures, and returns the medians with their ratios to the floor.
+        func table() async throws -> String {
+            var subjects = try await measured()
             // Counted in runs of their own, because counting takes time.
             for index in subjects.indices {
                 let operations = Double(subjects[index].operations)
@@ -191,6 +217,8 @@
                 """
         }
     }
+
+    private struct LimitExceeded: Error, CustomStringConvertible { let description: String }
 
     /// The time and the context switches that this process has used.
     private struct Usage {

@@ -10,6 +10,7 @@ enum Swarm {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             guard !options.showsHelp else { return print(Options.help) }
             try raiseFileLimit(to: options.filesNeeded)
+            if options.readers > 0 { return print(try await FanOut(options).run()) }
             let tally = Tally()
             try await run(options, tally)
             print(tally.table)
