@@ -23,13 +23,18 @@ final class History {
 
     init(seed: UInt64, way: Way, _ report: HistoryReport) async throws {
         var random = SeededGenerator(seed: seed)
+        let traits = HistoryTrait.random(using: &random)
+        report.begin(with: traits)
         let policies = CachePolicy.allCases.filter { $0 != .cacheOnly }
         world = HistoryWorld(
             folder: try TemporaryFolder(), way: way, parts: Part.orders[Int(seed % UInt64(Part.orders.count))],
             coalesces: Bool.random(using: &random),
             policy: policies.randomElement(using: &random) ?? .networkOnlyUpdateCache,
             keepsOnDisk: Bool.random(using: &random),
-            usesStore: Bool.random(using: &random))
+            usesStore: Bool.random(using: &random), traits: traits)
+        world.server.state.update { state in
+            (state.web, state.hasTextIDs) = (ModelWeb(traits), traits.contains(.textIDs))
+        }
         for user in ModelServer.users {
             for path in ["notes", "feed", "news"] { world.server.change(path, .create, ["text": "first"], as: user) }
         }
@@ -68,6 +73,7 @@ final class History {
         case .restart: try await restart(isOnline: true)
         case .restartOffline: try await restart(isOnline: false)
         case .read: await read()
+        case .readMany: await readMany()
         case .readBoth: await readBoth()
         case .pair: await pair()
         case .burst: await burst()
@@ -108,6 +114,9 @@ final class History {
             }
         }
         seenArrivals = arrivals.count
+        for array in server.state.update({ $0.web?.takeFaults() ?? [] }) {
+            report.violate("the server has read an array of \(array) as an object")
+        }
         for probe in process.probes {
             for violation in probe.state.current.violations { report.violate(violation) }
         }

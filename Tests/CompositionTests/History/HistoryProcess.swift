@@ -18,6 +18,10 @@ struct HistoryWorld: Sendable {
     let keepsOnDisk: Bool
     /// Whether a local store brings the outbox, and keeps results.
     let usesStore: Bool
+    let traits: Set<HistoryTrait>
+    /// The writes that were queued, by their ids, with their keys; and those that were given up when they failed.
+    let queued = Locked<[UUID: String]>([:])
+    let givenUp = Locked<Set<UUID>>([])
     let clock = ManualClock()
 }
 
@@ -40,8 +44,12 @@ final class HistoryProcess {
         func configure(_ options: inout OutboxOptions) {
             options.isKeyed = true
             options.keyPlaces = [.query("key")]
+            if world.traits.contains(.chosenIDs) { options.keyPlaces.append(.recordID()) }
             options.clock = world.clock
-            options.decide = { _ in .discard }
+            options.decide = { [givenUp = world.givenUp] failure in
+                givenUp.withLock { _ = $0.insert(failure.write.id) }
+                return .discard
+            }
         }
         let own =
             world.usesStore ? nil : try await Outbox(file: world.folder.url.appending(path: "writes.outbox"), configure)

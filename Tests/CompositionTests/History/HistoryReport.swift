@@ -7,6 +7,8 @@ final class HistoryReport: Sendable {
         var trace: [String] = []
         var violations: [String] = []
         var laws: Set<String> = []
+        /// The names of what was drawn.
+        var traits = ""
     }
 
     let title: String
@@ -18,6 +20,11 @@ final class HistoryReport: Sendable {
 
     var steps: [HistoryStep: Int] { state.withLock { $0.steps } }
     var violations: [String] { state.withLock { $0.violations } }
+
+    func begin(with traits: Set<HistoryTrait>) {
+        let names = HistoryTrait.allCases.filter(traits.contains).map(\.rawValue).joined(separator: ", ")
+        state.withLock { $0.traits = names }
+    }
 
     func begin(_ step: HistoryStep) {
         state.withLock { state in
@@ -36,7 +43,7 @@ final class HistoryReport: Sendable {
         state.withLock { state in
             guard state.laws.insert(law).inserted else { return }
             state.violations.append(
-                "\(title), step \(state.trace.count): \(law)\n    \(state.trace.suffix(16).joined(separator: "\n    "))"
+                "\(title) (\(state.traits)), step \(state.trace.count): \(law)\n    \(state.trace.suffix(16).joined(separator: "\n    "))"
             )
         }
     }

@@ -60,14 +60,18 @@ extension History {
             report.violate(
                 "the outbox does not come to rest: \(outbox.state.activity), \(outbox.state.entries.map(\.status))")
         }
+        checkQueued()
         let user = app.identity?.name
         // What waits for a sign-in is shown, and the server does not know it yet.
         guard outbox.state.entries.isEmpty else { return look() }
         for probe in process.probes {
             let (path, query, server) = (probe.path, probe.query, server)
+            // As a list sends it: records that sort the same are in the order of their ids.
+            let request =
+                query.json["$sort"]?["id"] != nil || query.json["$sort"] == nil ? query : query.sorted(by: "id")
             let isProtected = ModelServer.protected.contains(path)
             let expected =
-                isProtected && user == nil ? [] : server.records(of: path, query, told: user).comparable(query)
+                isProtected && user == nil ? [] : server.records(of: path, request, told: user).comparable(query)
             let isEqual = await holds(within: .seconds(300)) {
                 try await probe.state.wait { $0.isOver || $0.records?.comparable(query) == expected }
             }
@@ -80,13 +84,25 @@ extension History {
     }
 }
 
+extension History {
+    /// Each queued write is still there, was executed, or was refused and given up.
+    private func checkQueued() {
+        let waiting = process.outbox.withState { Set($0.queue.items.keys) }
+        let (answered, givenUp) = (server.state.current.answered, world.givenUp.withLock { $0 })
+        for (id, key) in world.queued.withLock({ $0 })
+        where !waiting.contains(id) && answered[key] == nil && !givenUp.contains(id) {
+            report.violate("a queued write was lost")
+        }
+    }
+}
+
 extension [JSONValue] {
     /// The records without whom they were told to; in the order of their ids unless the query sorts, since no order is
     /// promised then.
     fileprivate func comparable(_ query: Query<JSONValue>) -> [JSONValue] {
         let records = map(\.untold)
         guard query.json["$sort"] == nil else { return records }
-        return records.sorted { ($0["id"]?.integer ?? 0) < ($1["id"]?.integer ?? 0) }
+        return records.sorted { "\($0["id"] ?? .null)" < "\($1["id"] ?? .null)" }
     }
 }
 

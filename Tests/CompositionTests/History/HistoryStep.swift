@@ -1,7 +1,7 @@
 /// What can happen in a history, each as often as its weight says.
 enum HistoryStep: String, CaseIterable, Sendable {
     case signIn, logOut, endTokens, restart, restartOffline
-    case read, readBoth, pair, burst, overlap, actForAnother
+    case read, readMany, readBoth, pair, burst, overlap, actForAnother
     case startLive, stopLive, look
     case queueWrite, write, foreignChange
     case cut, restore, rest
@@ -12,7 +12,7 @@ enum HistoryStep: String, CaseIterable, Sendable {
         case .logOut: 4
         case .endTokens, .restart, .restartOffline: 1
         case .read: 24
-        case .readBoth, .pair: 6
+        case .readMany, .readBoth, .pair: 6
         case .burst: 2
         case .overlap: 4
         case .actForAnother: 10

@@ -1,6 +1,8 @@
 import Feathers
 import FeathersCore
 
+@testable import FeathersTesting
+
 /// Calls on behalf of others in a history.
 extension History {
     /// Reads and writes with a token of the server's, or with a forged one that names a user.
@@ -34,7 +36,8 @@ extension History {
         if arrivals.contains(where: { $0.user != nil && $0.user != user || isForged && $0.user != nil }) {
             report.violate("a call with a token of \(user) was sent as \(arrivals.map { $0.user ?? "nobody" })")
         }
-        if isOnline, world.way == .mixed || world.way == .feathers6, arrivals.count != 1 {
+        let isDetoured = server.state.current.web?.hasDetours == true
+        if isOnline, !isDetoured, world.way == .mixed || world.way == .feathers6, arrivals.count != 1 {
             report.violate("a call with a token of its own arrived \(arrivals.count) times")
         }
     }

@@ -45,7 +45,7 @@
 
         /// Returns the histories that the environment asks for, in shares of at most 20,000 steps.
         static func all(hasConnection: Bool) -> [LocalHistories] {
-            let total = Environment.count ?? 20_000
+            let total = Environment.count ?? 12_000
             let first = Environment.seed ?? 1
             // Over REST, less can happen.
             let steps = hasConnection ? total * 3 / 4 : total / 4

@@ -29,8 +29,13 @@ final class ModelServer: Sendable {
     }
 
     struct State: Sendable {
+        /// By the numbers in whose order they were created.
         var records: [String: [Int64: JSONObject]] = [:]
         var lastID: Int64 = 0
+        /// Whether the ids of new records are text.
+        var hasTextIDs = false
+        /// How it is reached over HTTP; nil if that is only called so.
+        var web: ModelWeb?
         /// The users of the tokens that are valid.
         var tokens: [String: String] = [:]
         var refreshTokens: [String: String] = [:]
@@ -171,6 +176,11 @@ final class ModelServer: Sendable {
 }
 
 extension ModelServer.State {
+    /// The number of a record.
+    fileprivate func number(of id: ServiceID?, at path: String) -> Int64? {
+        records[path]?.first { $0.value["id"].flatMap { ServiceID($0) }?.description == id?.description }?.key
+    }
+
     fileprivate func user(of source: ModelServer.Source) -> String? { sessions[source].flatMap { tokens[$0] } }
 }
 
@@ -272,17 +282,20 @@ extension ModelServer {
             switch request.method {
             case .find: return .array(try find(path, request.params.query, told: user, state))
             case .create:
-                state.lastID += 1
                 var record = request.data?.object ?? [:]
-                record["id"] = .integer(state.lastID)
+                if let id = record["id"], state.number(of: ServiceID(id), at: path) != nil {
+                    throw FeathersError(.conflict, "The id is taken")
+                }
+                state.lastID += 1
+                record["id"] = record["id"] ?? (state.hasTextIDs ? .string("r\(state.lastID)") : .integer(state.lastID))
                 record["owner"] = .string(user ?? "nobody")
                 state.records[path, default: [:]][state.lastID] = record
                 event = Event(path: path, name: .created, record: record)
                 return told(record, to: user)
             default: break
             }
-            guard case .integer(let id)? = request.id.flatMap({ ServiceID(Int64($0.description) ?? -1) }),
-                var record = state.records[path]?[id], mayChange(record)
+            guard let id = state.number(of: request.id, at: path), var record = state.records[path]?[id],
+                mayChange(record)
             else { throw FeathersError(.notFound, "No record found for id '\(request.id?.description ?? "")'") }
             switch request.method {
             case .get: break
@@ -305,18 +318,11 @@ extension ModelServer {
         -> [JSONValue]
     {
         let matcher = try QueryMatcher(query)
-        let visible = (state.records[path] ?? [:]).values.filter {
+        let visible = (state.records[path] ?? [:]).sorted { $0.key < $1.key }.map(\.value).filter {
             !protected.contains(path) || $0["owner"]?.string == user
         }
         var found = visible.map { told($0, to: user) }.filter(matcher.matches)
-        let sorter = try QuerySorter(query)
-        found.sort { left, right in
-            if let sorter {
-                if sorter.areInIncreasingOrder(left, right) { return true }
-                if sorter.areInIncreasingOrder(right, left) { return false }
-            }
-            return (left["id"]?.integer ?? 0) < (right["id"]?.integer ?? 0)
-        }
+        if let sorter = try QuerySorter(query) { found = sorter.sorted(found) }
         if let limit = query.json["$limit"]?.integer { found = Array(found.prefix(Int(limit))) }
         return found
     }
@@ -325,12 +331,5 @@ extension ModelServer {
         var record = record
         record["told"] = .string(user ?? "nobody")
         return .object(record)
-    }
-}
-
-extension QuerySorter {
-    /// Returns whether `left` sorts before `right`.
-    func areInIncreasingOrder(_ left: JSONValue, _ right: JSONValue) -> Bool {
-        order(of: firstValue { left[$0] }, { left[$0] }, and: firstValue { right[$0] }) { right[$0] } < 0
     }
 }

@@ -15,8 +15,13 @@ final class ModelStreams: StreamingHTTPClient {
 
     func execute(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard !server.state.current.isAway else { throw Self.away }
-        let (result, hold) = server.answer(try Self.call(request), from: .http)
+        let detour = server.state.update { $0.web?.detour(of: request) }
+        if detour?.isBefore == true, let response = detour?.response { return response }
+        let call = try Self.call(request, arrayLimit: server.state.current.web?.arrayLimit ?? 1000)
+        if let array = call.params.query.json.brokenArray { server.state.update { $0.web?.faults.append(array) } }
+        let (result, hold) = server.answer(call, from: .http)
         try await hold?.value()
+        if let response = detour?.response { return response }
         switch result {
         case .success(let value): return HTTPResponse(status: 200, body: try value.serialized(), url: request.url)
         case .failure(let error):
@@ -46,7 +51,8 @@ final class ModelStreams: StreamingHTTPClient {
     private static let away = HTTPClientError(.cannotConnect, "The server cannot be reached", delivery: .neverSent)
 
     /// The call of a request, with numbers where the query has digits.
-    private static func call(_ request: HTTPRequest) throws -> ServiceRequest {
+    /// - Parameter arrayLimit: The number of elements from which on an array is an object.
+    private static func call(_ request: HTTPRequest, arrayLimit: Int) throws -> ServiceRequest {
         let parts = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
         let path = (parts?.path ?? "").split(separator: "/").map(String.init)
         var query = JSONValue.object([:])
@@ -54,6 +60,7 @@ final class ModelStreams: StreamingHTTPClient {
             let steps = item.name.split(separator: "[").map { $0.last == "]" ? String($0.dropLast()) : String($0) }
             query.insert(Int64(item.value ?? "").map { .integer($0) } ?? .string(item.value ?? ""), at: steps[...])
         }
+        query = query.withArrays(upTo: arrayLimit)
         let id = path.count > 1 ? ServiceID(path[1]) : nil
         let method: ServiceMethod =
             switch request.method {
@@ -72,6 +79,17 @@ final class ModelStreams: StreamingHTTPClient {
 }
 
 extension JSONValue {
+    /// This value with arrays in place of objects whose keys are indices, as `qs` reads them.
+    fileprivate func withArrays(upTo limit: Int) -> JSONValue {
+        guard let object else { return self }
+        let values = object.map { ($0.key, $0.value.withArrays(upTo: limit)) }
+        let indices = values.compactMap { Int($0.0) }
+        guard !values.isEmpty, indices == Array(values.indices), values.count <= limit else {
+            return .object(JSONObject(values))
+        }
+        return .array(values.map(\.1))
+    }
+
     fileprivate mutating func insert(_ value: JSONValue, at steps: ArraySlice<String>) {
         guard let first = steps.first else {
             self = value
@@ -80,6 +98,18 @@ extension JSONValue {
         var object = object ?? [:]
         object[first, default: [:]].insert(value, at: steps.dropFirst())
         self = .object(object)
+    }
+}
+
+extension JSONObject {
+    /// The operator whose array has become an object; nil if there is none.
+    fileprivate var brokenArray: String? {
+        for (name, value) in self {
+            guard let object = value.object else { continue }
+            if ["$in", "$nin", "$or", "$and", "$select"].contains(name) { return name }
+            if let array = object.brokenArray { return array }
+        }
+        return nil
     }
 }
 

@@ -22,21 +22,26 @@ struct ModelLine: Sendable {
 
     init(to server: ModelServer, _ way: Way) {
         guard way != .feathers6 else {
+            let arrayLimit = server.state.current.web?.arrayLimit
             let streams = Feathers6Transport.feathers6(URL(string: "http://model.test")!) {
                 $0.httpClient = ModelStreams(of: server)
+                if let arrayLimit { $0.queryOptions = QueryStringOptions(arrayLimit: arrayLimit, pairLimit: 2000) }
                 $0.reconnection = ReconnectionPolicy(initialDelay: .milliseconds(1), maximumDelay: .milliseconds(5))
             }
             (transport, connection) = (streams, nil)
             return
         }
-        let http = StubTransport { request in
-            if server.state.current.isAway {
-                throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent)
+        let web = server.state.current.web
+        let http: any Transport =
+            web?.transport(to: URL(string: "http://model.test")!, ModelStreams(of: server))
+            ?? StubTransport { request in
+                if server.state.current.isAway {
+                    throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent)
+                }
+                let (result, hold) = server.answer(request, from: .http)
+                try await hold?.value()
+                return try result.get()
             }
-            let (result, hold) = server.answer(request, from: .http)
-            try await hold?.value()
-            return try result.get()
-        }
         guard way != .rest else {
             (transport, connection) = (http, nil)
             return
