@@ -25,11 +25,11 @@ import Testing
     }
 
     static let hooks: [Hooks] = [
-        Hooks(before: ["all": [adding("Authorization", "s3cret"), adding("X-Tenant", "a")]]),
+        Hooks(before: [.all: [adding("Authorization", "s3cret"), adding("X-Tenant", "a")]]),
         Hooks(before: ["find": [adding("Authorization", "s3cret"), adding("X-Tenant", "a")]]),
         Hooks(
             around: [
-                "all": [
+                .all: [
                     { context, next in
                         context.params.headers["Authorization"] = "s3cret"
                         context.params.headers["X-Tenant"] = "a"
@@ -60,7 +60,7 @@ import Testing
     {
         let (app, http) = try await scene(
             Hooks(before: [
-                "all": [
+                .all: [
                     Self.adding("traceparent", "00-1"), Self.adding("Accept-Language", "de"),
                     Self.adding("X-Harmless", "h"), Self.adding("X-Call", "hook"),
                 ]

@@ -38,6 +38,8 @@ struct OutboxWriter {
         }
         let transport: any Transport = if isREST { .rest(url) } else { socketIO(url) }
         let app = FeathersApp(transport: transport)
+        // The ledger's records have no ids of their own.
+        app.servicesWithOtherResponses = ["ledger"]
         try app.use(outbox: outbox)
         write("ready\n", to: 1)
         try await withFeathersApp(app) { app in

@@ -20,7 +20,7 @@ final class ServiceRegistry: Sendable {
         /// The positions of the registered paths in their order.
         private var places: [ExactText: Int] = [:]
         private var lastPlace = 0
-        /// The number of paths at which those that nobody uses are removed, which takes constant time on average.
+        /// The number of paths at which unused ones are removed, which takes constant time on average.
         private var sweepCount = ServiceRegistry.unusedLimit
 
         var registeredPaths: [String] { places.sorted { $0.value < $1.value }.map(\.key.text) }

@@ -50,17 +50,25 @@ extension History {
         let missing = (0..<25).map { ServiceID("none \($0)") }
         let ids = (known.prefix(Int.random(in: 0...25, using: &random)) + missing).shuffled(using: &random)
         report.note("\(path) \(ids.count)")
-        guard let found = try? await app.service(path).find(ids: ids, params: .caching(.networkOnlyNoCache)) else {
-            return
+        let wanted = Set(ids.map(\.description))
+        func there() -> Set<String> {
+            Set(
+                server.records(of: path, Query(), told: user).compactMap {
+                    $0["id"].flatMap { ServiceID($0) }?.description
+                }
+            )
+            .intersection(wanted)
         }
-        guard process.user == user else { return }
-        check(found, shownTo: [user], "a read of many records")
-        let wanted = Set(ids)
-        let expected = server.records(of: path, Query(), told: user).filter {
-            $0["id"].flatMap { ServiceID($0) }.map(wanted.contains) ?? false
+        let before = there()
+        guard let result = try? await app.service(path).find(ids: ids, params: .caching(.networkOnlyNoCache)),
+            process.user == user
+        else { return }
+        check(result, shownTo: [user], "a read of many records")
+        // Queued writes are executed meanwhile.
+        let (found, after) = (Set(result.compactMap { $0["id"].flatMap { ServiceID($0) }?.description }), there())
+        if !found.isSubset(of: before.union(after)) || !found.isSuperset(of: before.intersection(after)) {
+            report.violate("of \(ids.count) ids, \(found.sorted()) were found rather than \(after.sorted())")
         }
-        let (left, right) = (Set(found.map { "\($0["id"] ?? .null)" }), Set(expected.map { "\($0["id"] ?? .null)" }))
-        if left != right { report.violate("of \(ids.count) ids, \(left) were found rather than \(right)") }
     }
 
     private func perform(_ read: Read) -> @Sendable () async -> Void {

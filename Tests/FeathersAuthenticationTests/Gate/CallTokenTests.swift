@@ -164,10 +164,10 @@ import Testing
         _ = try await app.asOwnUser { try await messages.rawFind() }
         _ = try await messages.rawFind(params: Params(token: "call"))
         #expect(sent(server) == ["Bearer theirs", "Bearer own", "Bearer call"])
-        // Live queries are the app's own. This server's result is not one that they can show.
+        // Live queries are the app's own. This server's result is none, so the server counts as unreachable.
         var live = await app.asOwnUser { messages.live() }.makeAsyncIterator()
         let shown = await failure { try await live.next() }
-        #expect(shown?.code == .generalError)
+        #expect(shown?.code == .unavailable)
         #expect(sent(server).last == "Bearer own")
     }
 

@@ -94,7 +94,7 @@ struct CacheDatabaseTests {
                     try await first.set(Self.entry, for: CacheKey(text: "\(number)", group: "g"))
                 }
                 let database = try Database.open(CacheDatabase.name, in: folder, CacheDatabase.schema)
-                try database.execute("UPDATE entries SET \(column) = \(value) WHERE key = '1'")
+                try database.execute("UPDATE OR IGNORE entries SET \(column) = \(value) WHERE key = '1'")
                 database.close()
                 let later = DiskCacheStorage(directory: directory.url, byteLimit: 3000)
                 let name = Comment(rawValue: "\(column) = \(value.prefix(30))")

@@ -126,7 +126,7 @@ struct DraftTests {
     func refused() async throws {
         let transport = StubTransport { _ in "text" }
         await #expect { _ = try await FeathersApp(transport: transport).service("notes").draft(7) } throws: {
-            FeathersError.Code.badRequest ~= $0
+            FeathersError.Code.unavailable ~= $0
         }
     }
 }

@@ -27,6 +27,7 @@ struct ForeignKeyTests {
         let users = MemoryService(records: [["id": 1, "name": "Ada"], ["id": 2, "name": "Bob"]])
         let stub = StubTransport(services: ["notes": notes, "users": users])
         let app = FeathersApp(transport: stub)
+        app.relationLimits.responseDelay = .seconds(600)
         let live = app.service("notes", of: Note.self).live(.sorted(by: .id)).including(Note.author, Note.readers)
         var snapshots = live.snapshots.makeAsyncIterator()
         let snapshot = try #require(try await snapshots.next())

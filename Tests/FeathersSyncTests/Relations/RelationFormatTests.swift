@@ -12,12 +12,12 @@ struct RelationFormatTests {
     struct Entry: Codable, Sendable, Queryable {
         var id: Int
         var authorID: Int
-        var readerIDs: [Int]
+        var readerIds: [Int]
 
-        enum CodingKeys: String, CodingKey { case id, authorID, readerIDs }
+        enum CodingKeys: String, CodingKey { case id, authorID, readerIds }
 
         static let author = relation(to: Person.self, at: "people", by: .authorID)
-        static let readers = relation(toMany: Person.self, at: "people", byAll: .readerIDs)
+        static let readers = relation(toMany: Person.self, at: "people", byAll: .readerIds)
         static let comments = relation(
             toMany: Comment.self, at: "comments", by: .entryID, .sorted(by: .sentAt, .descending))
     }
@@ -45,6 +45,7 @@ struct RelationFormatTests {
     @Test("are found where names are in snake case, also if the query selects properties", arguments: [false, true])
     func snakeCase(selects: Bool) async throws {
         let app = FeathersApp()
+        app.relationLimits.responseDelay = .seconds(600)
         app.coding = CodingOptions(keys: .snakeCase)
         let records: [String: [JSONObject]] = [
             "entries": [["id": 1, "author_id": 7, "reader_ids": [8, 7]]],
@@ -53,7 +54,7 @@ struct RelationFormatTests {
         ]
         for (path, records) in records { try await app.use(MemoryService(records: records), at: path) }
         let entries = app.service("entries", of: Entry.self)
-        let query: Query<Entry> = selects ? .selecting(.authorID, .readerIDs) : Query()
+        let query: Query<Entry> = selects ? .selecting(.authorID, .readerIds) : Query()
         var live = entries.live(query).including(Entry.author, Entry.readers, Entry.comments).snapshots
             .makeAsyncIterator()
         let row = try #require(try await live.next()?.first)
@@ -65,13 +66,15 @@ struct RelationFormatTests {
     @Test("are decoded and unwrapped as the relation says")
     func coding() async throws {
         let transport = StubTransport { request in
-            guard request.path == "members" else { return [["id": 1, "authorID": 7, "readerIDs": []]] }
+            guard request.path == "members" else { return [["id": 1, "authorID": 7, "readerIds": []]] }
             return ["status": "ok", "data": ["members": [["id": 7, "born": 1_000_000]]]]
         }
         let born = Entry.relation(
             to: Member.self, at: "members", by: .authorID, rootKeys: ["data", "members"],
             coding: CodingOptions(dates: .secondsSince1970))
-        let entries = FeathersApp(transport: transport).service("entries", of: Entry.self)
+        let app = FeathersApp(transport: transport)
+        app.relationLimits.responseDelay = .seconds(600)
+        let entries = app.service("entries", of: Entry.self)
         var live = entries.live().including(born).snapshots.makeAsyncIterator()
         #expect(try await live.next()?.first?[born]?.born == Date(timeIntervalSince1970: 1_000_000))
     }

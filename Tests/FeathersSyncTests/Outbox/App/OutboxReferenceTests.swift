@@ -25,6 +25,8 @@ struct OutboxReferenceTests {
                 return saysIDs ? (request.data ?? [:]).setting("id", to: 3) : ["ok": true]
             }
             app = FeathersApp(transport: transport)
+            // Its responses repeat the data, without an id.
+            app.servicesWithOtherResponses = ["boards", "cards"]
             outbox = try await Outbox(file: folder.file) { options in
                 options.isKeyed = true
                 options.retry = OutboxRetry(initialDelay: .zero, maximumDelay: .zero)

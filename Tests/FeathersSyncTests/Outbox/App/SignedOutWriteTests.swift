@@ -19,7 +19,7 @@ struct SignedOutWriteTests {
         as user: Identity?, hasServer: Bool, _ body: (FeathersApp, Outbox, StubTransport) async throws -> Void
     ) async throws {
         let transport = StubTransport { request in
-            if hasServer { return request.data ?? .null }
+            if hasServer { return ["id": 1, "text": "Hi"] }
             throw FeathersError(.unavailable, "No server", execution: .neverSent)
         }
         let outbox = try await Outbox(file: folder.file)

@@ -41,7 +41,8 @@ struct GroupScene: Sendable {
                 return executed.count
             }
             return request.method == .create
-                ? (request.data ?? [:]).setting("id", to: .integer(Int64(count))) : request.data ?? .null
+                ? (request.data ?? [:]).setting("id", to: .integer(Int64(count)))
+                : request.id.map { (request.data ?? [:]).setting("id", to: $0.json) } ?? request.data ?? .null
         }
         outbox = try await Outbox(
             on: JournalWriter(folder.file, limits: limits),

@@ -11,8 +11,8 @@ public struct Gateway: Sendable {
     let publicEvents: Set<String>
     let logger: Logger
 
-    /// Prepares an app for the gateway: whose calls it makes, logs, metrics, traces, and a
-    /// circuit breaker.
+    /// Prepares an app for the gateway: whose calls it makes, logs, metrics, traces,
+    /// and a circuit breaker.
     public init(app: FeathersApp, publicEvents: Set<String>, logger: Logger) throws {
         (self.app, self.publicEvents, self.logger) = (app, publicEvents, logger)
         // No call is made as the gateway's own user by mistake.
