@@ -19,7 +19,7 @@ public struct DiskCacheStorage: CacheStorage, SecretHiding {
     /// Creates a storage in a directory, without accessing any file yet.
     /// - Parameters:
     ///   - directory: The directory of the database; created when it is first needed. It should contain nothing else.
-    /// - byteLimit: The maximum total size of the entries, in bytes. Larger ones are not stored. SQLite's log takes up
+    ///   - byteLimit: The maximum total size of the entries, in bytes. Larger ones are not stored. SQLite's log takes up
     ///     to 4 MiB more.
     ///   - synchronizesWrites: Whether a write waits until its bytes are on disk. If `false`, a power failure may lose
     ///     entries, but never returns a wrong one.
