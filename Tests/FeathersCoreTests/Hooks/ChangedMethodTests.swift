@@ -114,7 +114,7 @@ struct ChangedMethodTests {
                     ]
                 ]))
             // A deadline runs the call with a context of its own, whose changes are lost when the call fails.
-            await notes.use(hooks: .timeout(.seconds(60)))
+            await notes.use(hooks: .timeout(.seconds(3600)))
             await #expect { try await notes.find() } throws: { ($0 as? FeathersError)?.method == .create }
             #expect(stub.requests.map(\.method) == Array(repeating: .create, count: execution == .neverSent ? 3 : 1))
         }
