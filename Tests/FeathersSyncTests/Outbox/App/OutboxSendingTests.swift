@@ -149,6 +149,7 @@ struct OutboxSendingTests {
             $0.services["notes"] = OutboxServiceOptions(isKeyed: true)
         }
         let app = FeathersApp(transport: StubRealTimeTransport())
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try await app.use(StubTransport(), at: "notes")
         try app.use(outbox: outbox)
         await outbox.close()
@@ -165,6 +166,7 @@ struct OutboxSendingTests {
             }
         }
         let app = FeathersApp(transport: transport)
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
         let messages = app.service("messages")
         let created = try await messages.outbox.create(["text": "Hi"])
@@ -194,6 +196,7 @@ struct OutboxSendingTests {
         let connection = StubRealTimeTransport()
         connection.stub("messages", .create, with: .value(["text": "Hi"]))
         let app = FeathersApp(transport: .mixed(realTime: connection, rest: rest))
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
         try await withFeathersApp(app) { app in
             try await app.connect()
@@ -222,6 +225,7 @@ struct OutboxSendingTests {
         let outbox = try await Outbox(file: try OutboxFolder().file)
         let transport = StubTransport { _ in ["number": 7, "id": 3, "text": "Hi"] }
         let app = FeathersApp(transport: transport)
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
         let messages = app.service(ServiceDefinition<Message>(path: "messages", id: "number")).json
         let created = try await messages.outbox.create(["text": "Hi"])

@@ -21,6 +21,7 @@ struct OutboxWaitingTests {
         }
         let folder = try OutboxFolder()
         let app = FeathersApp(transport: transport)
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(authentication: AuthenticationOptions())
         let outbox = try await Outbox(file: folder.file)
         try app.use(outbox: outbox)
@@ -99,6 +100,7 @@ struct OutboxWaitingTests {
             return ["accessToken": "secret", "user": ["id": 1]]
         }
         let app = FeathersApp(transport: transport)
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(authentication: AuthenticationOptions())
         let outbox = try await Outbox(file: folder.file)
         try app.use(outbox: outbox)
@@ -125,6 +127,7 @@ struct OutboxWaitingTests {
         // Until it is restored, so that the outbox stays offline for as long as the test takes to look.
         transport.drop()
         let app = FeathersApp(transport: transport)
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         let outbox = try await Outbox(file: folder.file) { $0.clock = clock }
         try app.use(outbox: outbox)
         let queued = try await app.service("messages").outbox.create(["n": 1])
@@ -193,6 +196,7 @@ struct OutboxWaitingTests {
         let server = AnsweringServer()
         let outbox = try await Outbox(on: JournalWriter(folder.file), OutboxOptions())
         let app = FeathersApp(transport: StubTransport { request in try await server.answer(request) })
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
         try await app.service("messages").outbox.create(["n": 1])
         let (began, held) = (Promise<Void>(), DispatchSemaphore(value: 0))
@@ -217,6 +221,7 @@ struct OutboxWaitingTests {
         let server = AnsweringServer()
         let outbox = try await Outbox(on: JournalWriter(folder.file), OutboxOptions { $0.clock = clock })
         let app = FeathersApp(transport: StubTransport { request in try await server.answer(request) })
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
         let queued = try await app.service("messages").outbox.create(["n": 1])
         try await outbox.journal.refuseWrites(true)
@@ -243,6 +248,7 @@ struct OutboxWaitingTests {
         }
         let outbox = try await Outbox(on: JournalWriter(folder.file), OutboxOptions())
         let app = FeathersApp(transport: transport)
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
         let first = try await app.service("messages").outbox.create(["n": 1])
         try await withFeathersApp(app) { _ in

@@ -52,6 +52,7 @@ struct GroupScene: Sendable {
                 configure(&options)
             })
         app = FeathersApp(transport: transport)
+        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
     }
 
