@@ -24,17 +24,11 @@ extension JSONValue {
             // JSON:API needn't return what it has stored. Its transport has checked the document.
             || object["@document"]?["isSent"]?.bool == true
     }
-
-    /// Whether this object has all properties of the data that was sent, as no other server's response has.
-    fileprivate func repeats(_ data: JSONValue?) -> Bool {
-        guard case .object(let object) = self, case .object(let sent)? = data, !sent.isEmpty else { return false }
-        return sent.allSatisfy { object[$0.key] == $0.value }
-    }
 }
 
 extension ServiceRequest {
-    /// Checks that a response is one of this request's service: the record, or for a write nothing or an object that
-    /// repeats its data; for an array of creations, an array of as many records.
+    /// Checks that a response is one of this request's service: the record, or for a write nothing; for an array of
+    /// creations, an array of as many records.
     /// - Parameters:
     ///   - result: The result without its envelope.
     ///   - properties: The names that the records' id property may have.
@@ -48,8 +42,7 @@ extension ServiceRequest {
                 result.isNull
                     || result.array?.count == data?.array?.count
                         && result.array?.allSatisfy { $0.isRecord(properties) } == true
-            case .create, .update, .patch, .remove:
-                result.isNull || result.isRecord(properties) || result.repeats(data)
+            case .create, .update, .patch, .remove: result.isNull || result.isRecord(properties)
             }
         guard !isRight else { return }
         let what = method == .get ? "" : ": if the service responds so, add its path to 'servicesWithOtherResponses'"
