@@ -80,7 +80,6 @@ final class GroupHistory {
             options.decide = { HistoryServer.decision(about: $0.write, isLate: false) }
         }
         let app = FeathersApp(transport: StubTransport { [server] in try server.answer($0) })
-        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
         let pending = Set(outbox.state.entries.map(\.id))
         creations.removeAll { !pending.contains($0.id) }

@@ -66,7 +66,7 @@ final class HistoryServer: Sendable {
             }
             state.executed.append(number)
             let id = JSONValue.integer(Int64(state.executed.count) + 100)
-            let result = request.method == .create ? data.setting("id", to: id) : data
+            let result = data.setting("id", to: request.method == .create ? id : request.id?.json ?? id)
             state.results[key] = result
             return result
         }
