@@ -63,7 +63,7 @@ struct SignedOutWriteTests {
         }
         try await process(as: alice, hasServer: false) { app, outbox, _ in
             #expect(outbox.state.entries.first?.write.identity == nil)
-            try await withFeathersApp(app) { _ in try await outbox.wait { $0.entries.first?.attempts ?? 0 > 0 } }
+            try await withFeathersApp(app) { _ in _ = try await outbox.wait { $0.entries.first?.attempts ?? 0 > 0 } }
         }
         let outbox = try await Outbox(file: folder.file)
         #expect(outbox.withState { $0.queue.inOrder.map(\.write.identity) } == [alice])
