@@ -1,6 +1,7 @@
 import FeathersJSON
 import FeathersModels
 import Foundation
+import TestBackend
 import Testing
 
 @Suite("The time that generating takes")
@@ -19,10 +20,10 @@ struct SpeedTests {
     private static func seconds(generating count: Int) throws -> Double {
         let text = try document(count)
         let runs = try (0..<3).map { _ in
-            let start = seconds()
+            let start = ThreadTime.used
             let source = SchemaSource(name: "large.json", json: try JSONValue(parsing: text))
             let output = ModelGenerator(origin: "large.json").generate(from: [source])
-            let end = seconds()
+            let end = ThreadTime.used
             #expect(output.services.count == count)
             return end - start
         }
@@ -55,12 +56,5 @@ struct SpeedTests {
         case .array(let array): .array(array.map { renamed($0, number) })
         default: json
         }
-    }
-
-    /// The processor's time of this thread, whatever else the machine does.
-    static func seconds() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -76,23 +76,29 @@
             }
         }
 
-        @Test("never ends the process: it is refused with a reason, or shows what was stored, or nothing")
-        func mutated() async throws {
-            let original = try await store()
-            let place = try OutboxFolder()
+        /// A copy of a store for each mutation that its tables accept, by its path.
+        private func mutated(_ original: OutboxFolder, in place: URL) throws -> [String: Mutation] {
             var folders: [String: Mutation] = [:]
             for (number, mutation) in try mutations(of: original).enumerated() {
-                let folder = place.url.appending(path: "\(number)", directoryHint: .isDirectory)
+                let folder = place.appending(path: "\(number)", directoryHint: .isDirectory)
                 _ = try SafeDirectory.make(folder.path)
                 let file = folder.appending(path: "local.sqlite")
                 try FileManager.default.copyItem(at: original.url.appending(path: "local.sqlite"), to: file)
                 let database = try open(folder)
                 defer { database.close() }
                 let change = "UPDATE \(mutation.table) SET \(mutation.column) = \(mutation.value) WHERE rowid = ?"
-                // Some values are not accepted by the tables.
                 guard (try? database.execute(change, .integer(mutation.row))) != nil else { continue }
                 folders[folder.path] = mutation
             }
+            return folders
+        }
+
+        @Test("never ends the process: it is refused with a reason, or shows what was stored, or nothing")
+        func mutated() async throws {
+            let original = try await store()
+            let copies = try OutboxFolder()
+            // Each copy is written to disk.
+            let folders = try await SiblingProgram.onThread { try mutated(original, in: copies.url) }
             #expect(folders.count > 800)
             let results = try await LocalReading.read(folders.keys.sorted())
             var counts = (refused: 0, shown: 0, empty: 0)
