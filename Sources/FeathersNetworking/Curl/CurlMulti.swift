@@ -101,8 +101,10 @@
         /// Lets a transfer pass on what has arrived once libcurl has nothing more to read for now.
         func noteArrival(of transfer: CurlTransfer) { arrived.append(transfer) }
 
+        /// Counts a piece of a streamed body.
+        func countPiece() { pieces += 1 }
+
         private func passOn() {
-            pieces += arrived.count
             for transfer in arrived { transfer.passOn() }
             arrived.removeAll(keepingCapacity: true)
         }

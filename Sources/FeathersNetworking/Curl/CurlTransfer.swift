@@ -263,6 +263,7 @@
                 return 0
             }
             if isPassingOn {
+                owner.countPiece()
                 if gathered.isEmpty { owner.noteArrival(of: self) }
                 gathered.append(contentsOf: piece)
                 if gathered.count >= Self.gatheringLimit { passOn() }

@@ -70,13 +70,14 @@
             #expect(!loop.wakeUp())
         }
 
-        @Test("has messages sent together that are sent during a nap, and others at once")
+        @Test("has messages sent together while it is awake or naps, and others at once")
         func gathering() throws {
             let loop = try SocketLoop.start { _ in true }
-            #expect(!loop.noteSending())
+            #expect(loop.noteSending())
             loop.nap {
                 #expect(loop.noteSending())
             }
+            #expect(loop.fallAsleep())
             #expect(!loop.noteSending())
             #expect(loop.takeSent() == 3)
         }

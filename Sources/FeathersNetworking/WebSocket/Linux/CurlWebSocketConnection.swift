@@ -59,7 +59,7 @@
             }
         }
 
-        /// Sends a message, with others if the loop naps.
+        /// Sends a message, with others if the loop is awake.
         func send(_ message: WebSocketMessage) throws(WebSocketError) {
             let gathers = loop.noteSending()
             let progress: WebSocketOutbound.Progress = outbound.withLock { outbound in

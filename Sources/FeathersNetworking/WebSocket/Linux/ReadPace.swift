@@ -26,11 +26,12 @@ struct ReadPace {
     /// The number of messages sent that may still get a response.
     private var waiting = 0
 
-    /// Returns whether to sleep at the end of a turn.
+    /// Returns whether to sleep at the end of a turn. A turn in which nothing was read or sent changes nothing.
     /// - Parameters:
     ///   - messages: The number of messages read since the last call.
     ///   - sent: The number of messages sent since then.
     mutating func naps(at now: ContinuousClock.Instant, read messages: Int, sent: Int) -> Bool {
+        guard messages + sent > 0 else { return false }
         defer { last = now }
         guard let last else { return false }
         let passed = last.duration(to: now)

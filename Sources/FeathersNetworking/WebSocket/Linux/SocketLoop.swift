@@ -93,10 +93,11 @@
         }
 
         /// Notes that a message was sent.
-        /// - Returns: Whether the thread naps, so that it can write the message with others.
+        /// - Returns: Whether the thread looks at the mailbox before it waits, so that it can write the message with
+        ///   others.
         func noteSending() -> Bool {
             sent.add(1, ordering: .relaxed)
-            return attention.load(ordering: .relaxed) == .napping
+            return attention.load(ordering: .relaxed) != .asleep
         }
 
         // MARK: On the loop's thread

@@ -30,13 +30,13 @@
         var isAbandoned = false
         var delivery: Delivery?
 
-        /// The number of messages that are gathered at most. With more, client and server would work in turns.
-        static let gatheringLimit = 8
+        /// The number of queued bytes from which a message is no longer left to the loop.
+        static let gatheringLimit = 64 << 10
 
         private var queue = OutgoingBytes()
         private var frames = WebSocketFrameWriter()
-        /// The number of messages that the loop writes after its nap.
-        private var gathered = 0
+        /// Whether the queued bytes wait only for the loop to look, and not for the socket.
+        private var isGathering = false
         private var isBlocked = false
         /// The error after which nothing more can be written.
         private var writingError: WebSocketError?
@@ -60,21 +60,22 @@
 
         /// Queues a message, and writes it immediately unless others wait before it or the socket would block.
         mutating func send(_ message: WebSocketMessage) -> Progress {
-            let isFirst = queue.isEmpty || gathered > 0
+            let isFirst = queue.isEmpty || isGathering
             frames.append(message, to: &queue)
             return isFirst ? flush() : .settled
         }
 
-        /// Queues a message to be written with others. The loop must be woken for the first one.
+        /// Queues a message that the loop writes with others. The loop must be woken for the first one.
         mutating func gather(_ message: WebSocketMessage) -> Progress {
+            guard queue.count < Self.gatheringLimit else { return send(message) }
+            let isFirst = queue.isEmpty
             frames.append(message, to: &queue)
-            gathered += 1
-            guard gathered < Self.gatheringLimit else { return flush() }
-            return gathered == 1 ? .unfinished : .settled
+            isGathering = isGathering || isFirst
+            return isFirst ? .unfinished : .settled
         }
 
         mutating func send(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> Progress {
-            let isFirst = queue.isEmpty || gathered > 0
+            let isFirst = queue.isEmpty || isGathering
             frames.append(opcode, payload, to: &queue)
             return isFirst ? flush() : .settled
         }
@@ -82,7 +83,7 @@
         mutating func unblock() { isBlocked = false }
 
         mutating func flush() -> Progress {
-            gathered = 0
+            isGathering = false
             if let writingError { return .failed(writingError) }
             guard !isBlocked, let stream else { return .settled }
             var written = 0
