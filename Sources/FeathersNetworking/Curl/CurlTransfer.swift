@@ -280,9 +280,8 @@
             if isAwaitingBody, head.status >= 300 { resume() }
             guard !gathered.isEmpty, let pipe else { return }
             if gathered.withUnsafeBytes({ pipe.write($0) }) { (isPaused, hasPaused) = (true, true) }
-            let count = Int64(gathered.count)
+            moved { [count = Int64(gathered.count)] in $0.received += count }
             gathered.removeAll(keepingCapacity: true)
-            moved { $0.received += count }
         }
 
         /// Continues after a pause. libcurl delivers what it has before this call returns.

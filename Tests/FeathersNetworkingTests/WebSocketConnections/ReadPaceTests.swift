@@ -11,7 +11,7 @@
         private func naps(after intervals: [Int], read: Int = 1, sent: [Int: Int] = [:]) -> [Int] {
             var pace = ReadPace()
             var now = ContinuousClock.now
-            _ = pace.naps(at: now, read: 0, sent: 0)
+            _ = pace.naps(at: now, read: 1, sent: 0)
             return intervals.indices.filter { turn in
                 now += .microseconds(intervals[turn])
                 return pace.naps(at: now, read: read, sent: sent[turn] ?? 0)
@@ -29,6 +29,17 @@
             #expect(naps(after: [Int](repeating: 60, count: 20)).isEmpty)
             #expect(naps(after: close.prefix(12) + [60] + close.prefix(3)) == Array(8..<12))
             #expect(naps(after: close, read: 0).isEmpty)
+        }
+
+        @Test("does not count turns in which nothing was read or sent")
+        func empty() {
+            var pace = ReadPace()
+            var now = ContinuousClock.now
+            let naps = (0..<30).map { turn in
+                now += .microseconds(25)
+                return pace.naps(at: now, read: turn % 2, sent: 0)
+            }
+            #expect(naps.indices.filter { naps[$0] } == Array(stride(from: 19, to: 30, by: 2)))
         }
 
         @Test("counts several messages of a turn, but not many that were sent together")
