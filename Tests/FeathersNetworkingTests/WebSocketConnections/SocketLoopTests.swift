@@ -98,7 +98,7 @@
             connection.start { [unowned connection] event in
                 switch event {
                 case .closed(let reason):
-                    #expect(hasReturned.withLock(\.self))
+                    #expect(hasReturned.withLock { $0 })
                     closure.resolve(reason)
                 case .message:
                     // The loop writes them when the handler has returned.
