@@ -53,8 +53,9 @@ struct OperationTests {
         stand.rest.stub("measured", .find, with: .value([]))
         let metrics = Stand.systems.metrics
         try await stand.run { _, _ in
-            _ = try await stand.app.service("measured").find()
-            let events = stand.app.service("measured").events(.created)
+            let measured = stand.app.service("measured")
+            _ = try await stand.app.asOwnUser { try await measured.find() }
+            let events = await stand.app.asOwnUser { measured.events(.created) }
             MetricsExport(app: stand.app).export()
             for sample in stand.app.metrics.samples {
                 #expect(!metrics.meters(label: sample.name, dimensions: sample.labels).isEmpty, "\(sample.name)")
@@ -119,11 +120,13 @@ struct OperationTests {
                 services: [FeathersLife(app: stand.app)], logger: stand.gateway.logger))
         async let life: Void = group.run()
         await stand.app.reaches { $0.isReady }
-        async let call = stand.app.service("messages").get(7)
+        async let call = stand.app.asOwnUser { try await stand.app.service("messages").get(7) }
         try await stand.rest.waitForRequest(number: 1)
         await group.triggerGracefulShutdown()
         await stand.app.reaches { $0.state == .shuttingDown }
-        let refusal = await #expect(throws: FeathersError.self) { try await stand.app.service("messages").find() }
+        let refusal = await #expect(throws: FeathersError.self) {
+            try await stand.app.asOwnUser { try await stand.app.service("messages").find() }
+        }
         #expect(refusal?.httpStatus == 503)
         opening.finish()
         #expect(try await call == "done")
