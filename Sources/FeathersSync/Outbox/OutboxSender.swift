@@ -255,7 +255,8 @@ extension OutboxSender {
         request.sender = sender
         request.isQueuedWrite = true
         let response = try await app.service(request.path).respond(to: request)
-        guard !app.servicesWithOtherResponses.contains(request.path) else { return response }
+        // What such a service responds to a write says nothing about what it responds to a `get`.
+        guard request.method == .get || !app.servicesWithOtherResponses.contains(request.path) else { return response }
         let options = outbox.options.service(at: request.path)
         try request.checkRecord(
             in: response.result,

@@ -13,7 +13,15 @@ enum Growth {
     /// A service that does almost nothing, so that only the call itself is measured.
     actor TrivialService: ServiceProtocol {
         func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue { ["id": id.json] }
-        func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue { data }
+
+        private var lastID: Int64 = 0
+
+        func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
+            guard case .object(var record) = data else { return data }
+            lastID += 1
+            record["id"] = .integer(lastID)
+            return .object(record)
+        }
     }
 
     static func records(_ count: Int) -> [JSONObject] {

@@ -2,6 +2,7 @@ import FeathersCore
 import FeathersSupport
 import FeathersTesting
 import Foundation
+import Synchronization
 
 @testable import FeathersSync
 
@@ -33,8 +34,6 @@ struct OutboxApp: Sendable {
         }
         transport = StubTransport { request in try await server.answer(request) }
         app = FeathersApp(transport: transport)
-        // The server answers with the data alone.
-        app.servicesWithOtherResponses = ["messages", "notes"]
         try app.use(outbox: outbox)
     }
 
@@ -93,6 +92,23 @@ final class AnsweringServer: Sendable {
             try await gate.value()
         case nil: break
         }
-        return request.data ?? .null
+        return request.record
+    }
+}
+
+extension ServiceRequest {
+    private static let lastID = Atomic<Int>(1_000)
+
+    /// The record that a server without a database responds with: the data, with the id that the call names, that the
+    /// data has, or a new one.
+    var record: JSONValue {
+        if case .custom = method { return data ?? .null }
+        if let elements = data?.array { return .array(elements.map { Self.record(of: $0, nil) }) }
+        return Self.record(of: data ?? [:], id)
+    }
+
+    private static func record(of data: JSONValue, _ id: ServiceID?) -> JSONValue {
+        if id == nil, data.isRecord(["id", "_id"]) { return data }
+        return data.setting("id", to: id?.json ?? .integer(Int64(lastID.add(1, ordering: .relaxed).newValue)))
     }
 }

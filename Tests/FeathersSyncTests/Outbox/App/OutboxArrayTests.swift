@@ -16,7 +16,6 @@ struct OutboxArrayTests {
 
     private func app(_ configure: (inout OutboxOptions) -> Void = { _ in }) async throws -> FeathersApp {
         let app = FeathersApp(transport: StubTransport(services: ["notes": server]))
-        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try await app.use(
             localStore: .directory(folder.url.appending(path: "store", directoryHint: .isDirectory)), configure)
         return app

@@ -63,7 +63,6 @@ struct OutboxConditionTests {
         let server = server
         let http = StubHTTPClient { try server.answer($0) }
         let app = FeathersApp(transport: .rest(try #require(URL(string: "http://localhost:3030")), httpClient: http))
-        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: try await Outbox(file: folder.file, configure))
         return app
     }

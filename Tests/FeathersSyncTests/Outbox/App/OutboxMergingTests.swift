@@ -69,7 +69,6 @@ struct OutboxMergingTests {
             return try await server.respond(to: request).result
         }
         let app = FeathersApp(transport: transport)
-        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         let folder = try OutboxFolder()
         let failures = Locked<[OutboxFailure]>([])
         let outbox = try await Outbox(file: folder.file) { options in

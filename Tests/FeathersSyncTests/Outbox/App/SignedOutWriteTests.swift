@@ -24,7 +24,6 @@ struct SignedOutWriteTests {
         }
         let outbox = try await Outbox(file: folder.file)
         let app = FeathersApp(transport: transport)
-        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         app.setIdentity(user)
         try app.use(outbox: outbox)
         try await body(app, outbox, transport)

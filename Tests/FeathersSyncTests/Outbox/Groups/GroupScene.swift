@@ -52,7 +52,6 @@ struct GroupScene: Sendable {
                 configure(&options)
             })
         app = FeathersApp(transport: transport)
-        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
     }
 

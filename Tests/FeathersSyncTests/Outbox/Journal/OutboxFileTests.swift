@@ -24,7 +24,6 @@ struct OutboxFileTests {
         let folder = try OutboxFolder()
         let file = folder.url.appending(path: "deep/writes.outbox")
         let app = FeathersApp()
-        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: try await Outbox(file: file))
         try await app.service("messages").outbox.create(["text": "Hi"])
         func mode(_ url: URL) throws -> Int? {
@@ -42,7 +41,6 @@ struct OutboxFileTests {
         let folder = try OutboxFolder()
         let outbox = try await Outbox(file: folder.file)
         let app = FeathersApp()
-        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
         await outbox.close()
         await #expect { try await app.service("messages").outbox.create([:]) } throws: { "\($0)".contains("is closed") }
@@ -94,7 +92,6 @@ struct OutboxFileTests {
         let (folder, other) = (try OutboxFolder(), try OutboxFolder())
         let outbox = try await Outbox(file: folder.file)
         let app = FeathersApp()
-        app.servicesWithOtherResponses = ["messages", "notes", "cards", "boards", "lists"]
         try app.use(outbox: outbox)
         try await app.service("messages").outbox.create(["n": 1])
         try FileManager.default.linkItem(at: folder.file, to: other.file)
