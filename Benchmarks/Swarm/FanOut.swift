@@ -32,7 +32,7 @@ final class FanOut: Sendable {
         try await sender.connect()
         let before = Self.memory
         let streams = (0..<options.readers).map { _ in app.service(options.service).events(.created) }
-        let steps = try await withThrowingTaskGroup(of: Void.self) { group in
+        let (steps, memory) = try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, stream) in streams.enumerated() {
                 group.addTask {
                     for await record in stream where record["swarm"]?.string == self.options.run {
@@ -42,9 +42,11 @@ final class FanOut: Sendable {
                 }
             }
             defer { group.cancelAll() }
-            return try await self.steps(app, sender)
+            // Until each reader waits.
+            try await Task.sleep(for: .seconds(1))
+            let memory = Double(max(Self.memory - before, 0)) / Double(options.readers)
+            return (try await self.steps(app, sender), memory)
         }
-        let memory = Double(max(Self.memory - before, 0)) / Double(options.readers)
         await sender.disconnect()
         await app.disconnect()
         return Self.table(of: steps, readers: options.readers, memory)
