@@ -33,6 +33,10 @@ public struct HostileServer: Sendable {
         public let refreshes: Int
         /// How many bytes the last answer had that was cut.
         public let length: Int
+        /// How many calls of hostile lists there were.
+        public let calls: Int
+        /// How many of them had operators of a record in their query.
+        public let smuggled: Int
         let complete: Bool
     }
 

@@ -77,6 +77,7 @@ ANSWER = Step("answer")  # The right one.
 NOOPS = Step("noops")  # Every poll from now on is answered at once, with nothing.
 CUT = Step("cut")  # The right answer's first bytes: as many as the number of the record.
 CUT_BY_RESET = Step("cut", "reset")
+LISTS = Step("lists")  # What hostile_lists.py says of the service that is called.
 FLOOD = Step("flood")  # As many tiny packets as the test asks for.
 REFUSE = Step("refuse")  # Whoever calls is not authenticated.
 LOTTERY = Step("lottery")  # The right answer now, later, or never, by the number of the record.
@@ -410,6 +411,7 @@ SPECIAL = [
     Row("an answer cut off", "", EITHER, (CUT,), {"call": (CUT,)}),
     Row("an answer cut by a reset", "", EITHER, (CUT_BY_RESET,), {"call": (CUT_BY_RESET,)}),
     Row("a flood", "", ANSWERS, (ANSWER, KEEP), {"call": (FLOOD, ANSWER)}),
+    Row("hostile lists", "", ANSWERS, (LISTS, KEEP), {"call": (LISTS,)}),
     Row("a lottery", "", EITHER, (LOTTERY, ANSWER, KEEP), {"call": (LOTTERY,)}),
     issuing("of half a minute", 0, 30),
     issuing("of ten milliseconds", 0, 0.01),

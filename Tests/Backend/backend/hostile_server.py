@@ -5,9 +5,9 @@
                              for a flood, `padding` makes the right answers longer. Answers {"url": "http://…/<key>"}, or an
                              https one if the behavior needs that.
                              Sessions that stand go on as they began.
-    GET /__hostile/<key>     {"connections", "open", "requests", "refreshes", "length"}: TCP connections so far, those that
-                             stand, HTTP requests, tokens that were refreshed, and how long the last answer was that was
-                             cut. With ?open=n the answer waits until
+    GET /__hostile/<key>     {"connections", "open", "requests", "refreshes", "length", "calls", "smuggled"}: TCP connections so
+                             far, those that stand, HTTP requests, tokens that were refreshed, how long the last answer was
+                             that was cut, calls of hostile lists, and those whose query has operators of a record. With ?open=n the answer waits until
                              exactly so many stand, at most ?timeoutMs (10,000); `complete` says whether it is so.
 
 The right answer to a read of record n, and to a creation with {"n": n}, is {"id": n, "text": "right"}. Where a path has
@@ -26,9 +26,10 @@ import time
 import zlib
 from collections import deque
 from functools import lru_cache
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote_plus
 
 from .hostile import CONNECTED, EVENT_STREAM, GREETING, HANDSHAKE, HEALTHY, OK, RIGHT, ROWS, TABLE, WRONG, Step, answered
+from .hostile_lists import is_smuggled, listed
 from .http_request import Incoming, MalformedRequest, Request
 from .websockets import ANSWER, BINARY, CLOSE, CONTINUATION, GUID, PING, PONG, TEXT, frame, unmasked
 
@@ -117,6 +118,7 @@ class Attack:
         self.flood = self.padding = 0
         self.sessions = {}
         self.connections = self.open = self.requests = self.refreshes = self.length = 0
+        self.calls = self.smuggled = 0
         self.changed = asyncio.Condition()
 
     def begin(self, row, settings):
@@ -139,6 +141,12 @@ class Attack:
         parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in ({"alg": "HS256"}, claims)]
         return json.dumps({"accessToken": ".".join([*parts, "c2ln"]), "refreshToken": "r", "user": {"id": 1}})
 
+    def list(self, path, asked, number):
+        """The answer to a call of a service with hostile lists, as JSON. `number` is that of the record; None for `find`."""
+        self.calls += 1
+        self.smuggled += is_smuggled(asked)
+        return self.record(number) if number is not None else json.dumps(listed(path, self.calls))
+
     async def count(self, change):
         async with self.changed:
             self.connections += max(change, 0)
@@ -157,7 +165,7 @@ class Attack:
                 await asyncio.wait_for(self.changed.wait_for(complete), timeout)
         except asyncio.TimeoutError:
             pass
-        names = ("connections", "open", "requests", "refreshes", "length")
+        names = ("connections", "open", "requests", "refreshes", "length", "calls", "smuggled")
         counts = {name: getattr(self, name) for name in names}
         return {**counts, "complete": complete()}
 
@@ -245,6 +253,10 @@ class Exchange:
                 issued = self.attack.issue(step.data, self.request.path.partition("?")[0].split("/")[2])
                 if issued:
                     return await self.send(plain(issued.encode()))
+            elif step.kind == "lists":
+                place, _, query = self.request.path.partition("?")
+                path, *record = place.split("/")[2:]
+                await self.send(plain(self.attack.list(path, unquote_plus(query), int(record[0]) if record else None).encode()))
             elif step.kind == "refuse":
                 await self.send(answered(REFUSAL.encode(), status=b"401 Unauthorized"))
             elif step.kind == "lottery":
@@ -440,6 +452,11 @@ class Session:
         call = CALL.match(packet)
         if call:
             arguments = json.loads(call[2])
+            if any(isinstance(step, Step) and step.kind == "lists" for step in self.steps("call")):
+                method, path, subject, *_ = arguments
+                number = int(subject) if method == "get" else None
+                self.outbox.put(f"43{call[1]}[null,{self.attack.list(path, call[2], number)}]")
+                return
             self.tell("call", call[1], number_in(arguments), arguments[1] if len(arguments) > 1 else None)
         elif packet.startswith("40"):
             self.tell("connect")
