@@ -1,4 +1,5 @@
 public import FeathersCore
+import FeathersSupport
 
 /// A copy of a record to edit, which is saved as a patch of the properties that have changed.
 ///
@@ -51,8 +52,7 @@ public struct Draft<Model: Codable & Sendable>: Sendable, Identifiable {
     private var properties: DraftProperties
     /// The tag of the base; nil if the record must be read before it is saved.
     private var tag: String?
-    /// The last write that was queued.
-    private var queued: OutboxWrite.ID?
+    private var queued: [OutboxWrite.ID: QueuedChanges] = [:]
 
     init(_ source: DraftSource<Model>, _ model: Model, tag: String?) throws {
         (self.source, value, base, self.tag) = (source, model, model, tag)
@@ -158,7 +158,7 @@ extension Draft {
     ///   ``FeathersError/Code/notAuthenticated`` if the draft's user is no longer signed in; and the errors of
     ///   ``Service/patch(_:with:query:params:)-(ServiceIDConvertibleSendable,EncodableSendable,_,_)``.
     public mutating func save() async throws {
-        if let queued, source.isQueued(queued) {
+        if queued.keys.contains(where: source.isQueued) {
             throw source.error(.conflict, "has changes in the outbox that are not sent yet: queue the others too")
         }
         try checkConflicts()
@@ -170,7 +170,7 @@ extension Draft {
             if changes.isEmpty { return }
             let (known, condition) = (properties.base, tag)
             do {
-                return try await saved(source.patch(changes, expecting: tag))
+                return try await saved(source.patch(changes, of: properties.base, expecting: tag))
             } catch let error as FeathersError where error.saysRecordChanged {
                 try await read(because: error)
                 // If the record has not changed, the refusal has another reason, which stays.
@@ -196,9 +196,39 @@ extension Draft {
         let changes = properties.changes(in: copy)
         if changes.isEmpty { return nil }
         let write = try await source.queue(changes, madeOn: properties.base, tag)
-        (base, tag, queued) = (value, nil, write.id)
+        queued = queued.filter { source.isQueued($0.key) }
+        var before = properties.before(changes)
+        // Changes that wait together are one write.
+        for (name, value) in queued[write.id]?.before ?? [:] { before[name] = value }
+        queued[write.id] = QueuedChanges(before: before, outcome: write.outcome)
+        (base, tag) = (value, nil)
         properties = DraftProperties(copy)
         return write
+    }
+
+    /// Returns the reasons why the server refused what was queued.
+    func refusals() async -> [OutboxWrite.ID: any Error] {
+        var refusals: [OutboxWrite.ID: any Error] = [:]
+        for (id, changes) in queued {
+            if let failure = source.failure(of: id) {
+                // Otherwise it may have been executed.
+                if failure.reason != .unknown { refusals[id] = failure.error }
+            } else if !source.isQueued(id) {
+                do { _ = try await changes.outcome.value() } catch { refusals[id] = error }
+            }
+        }
+        return refusals
+    }
+
+    /// Makes changes that were queued and refused changes of the copy again.
+    mutating func takeBack(_ write: OutboxWrite.ID) {
+        guard let before = queued.removeValue(forKey: write)?.before else { return }
+        properties.takeBack(before)
+        // Later changes were made on these.
+        for id in queued.keys {
+            for (name, value) in before where queued[id]?.before[name] != nil { queued[id]?.before[name] = value }
+        }
+        if let base = try? source.decode(properties.base) { self.base = base }
     }
 
     /// Reads the record from the server, and merges it.
@@ -222,7 +252,7 @@ extension Draft {
     private mutating func saved(_ record: DraftSource<Model>.Record?) async throws {
         // The patch was executed, so a failure to read what it has made is not a failure to save.
         guard let record = if let record { record } else { try? await source.read() } else {
-            (base, tag) = (value, nil)
+            (base, tag, queued) = (value, nil, [:])
             properties = DraftProperties(try source.encode(value))
             return
         }
@@ -240,6 +270,13 @@ extension Draft {
         result.value = try source.decode(mine.rebased(from: earlier, onto: source.encode(copy.value)))
         return result
     }
+}
+
+/// Changes that were queued, and may be refused.
+private struct QueuedChanges: Sendable {
+    /// The values that the properties had before.
+    var before: JSONObject
+    let outcome: Promise<JSONValue>
 }
 
 extension FeathersError {

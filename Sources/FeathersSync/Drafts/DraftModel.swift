@@ -24,7 +24,8 @@ public final class DraftModel<Model: Codable & Sendable> {
     public private(set) var isRemoved = false
     /// Whether the draft is being saved or queued. It can be edited meanwhile.
     public private(set) var isSaving = false
-    /// Why the record is not followed, or the draft was not saved; nil after a cancellation.
+    /// Why the record is not followed, or the draft was not saved, or what was queued was refused; nil after a
+    /// cancellation.
     public private(set) var error: (any Error)?
 
     /// Settled when the save in progress has ended.
@@ -101,6 +102,10 @@ extension DraftModel {
             // Another user's result says nothing about this draft's record.
             try draft.source.checkUser(snapshot.identity)
             try await saving?.value()
+            for (write, refusal) in await draft.refusals() {
+                draft.takeBack(write)
+                error = refusal
+            }
             let record = snapshot.records.first
             if saves != known {
                 // Older or newer than what was saved: only a later fetch can tell.
@@ -124,6 +129,8 @@ extension DraftModel {
 
     /// Queues the changes in the app's outbox, see ``Draft/queue()``. If that fails, sets ``error``. Does nothing while
     /// the draft is being saved.
+    ///
+    /// If the server refuses the changes, ``run()`` makes them changes of the draft again, and sets ``error``.
     /// - Returns: Whether the changes are queued, so that the draft's view can close.
     @discardableResult
     public func queue() async -> Bool { await save { _ = try await $0.queue() } }

@@ -54,6 +54,16 @@ struct DraftProperties: Sendable {
         return hasMoved ? merged : nil
     }
 
+    /// Returns the values of the base for the properties of some changes, with null for those that it lacks.
+    func before(_ changes: JSONObject) -> JSONObject {
+        JSONObject(changes.keys.map { ($0, base.value(of: $0)) })
+    }
+
+    /// Gives properties of the base the values that they had before changes that were refused.
+    mutating func takeBack(_ before: JSONObject) {
+        for (name, value) in before { base[name] = value }
+    }
+
     /// Ends the conflict of a property: from now on, the server's value is what the user has seen.
     /// - Returns: Whether the property was in conflict.
     mutating func resolve(_ name: String) -> Bool { origins.removeValue(forKey: name) != nil }

@@ -55,16 +55,21 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
     }
 
     /// Sends properties.
-    /// - Parameter tag: The tag of the record that the properties belong to; nil to send them without a condition.
+    /// - Parameters:
+    ///   - base: The record that the properties belong to. What the response leaves out stays as it is there.
+    ///   - tag: The tag of that record; nil to send the properties without a condition.
     /// - Returns: Nil if the response contains no record.
-    func patch(_ changes: JSONObject, expecting tag: String?) async throws -> Record? {
+    func patch(_ changes: JSONObject, of base: JSONObject, expecting tag: String?) async throws -> Record? {
         var request = ServiceRequest(
             path: service.path, method: .patch, id: try sentID(), data: .object(changes), params: params)
         if let tag { request.params.expect(tag) }
         let response = try await respond(to: request, as: sender())
         // Such a service says nothing about the record.
         if response.result.isNull || service.app.servicesWithOtherResponses.contains(service.path) { return nil }
-        return try record(response, to: request)
+        let result = try checked(response, to: request)
+        let patched = JSONValue.object(base).merging(.object(changes)).merging(result)
+        return Record(
+            model: try decode(patched.object ?? base), tag: TaggedRecord.tag(of: response, to: request))
     }
 
     private func respond(to request: ServiceRequest, as sender: RequestSender?) async throws -> ServiceResponse {
@@ -75,11 +80,17 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
         return try await service.app.asOwnWork { try await service.respond(to: request) }
     }
 
-    private func record(_ response: ServiceResponse, to request: ServiceRequest) throws -> Record {
+    /// Returns the record of a response without its envelope.
+    private func checked(_ response: ServiceResponse, to request: ServiceRequest) throws -> JSONValue {
         // Without its envelope, the response is no record either.
         let result = (try? response.result.unwrapped(by: service.rootKeys)) ?? .bool(false)
         let id = service.idProperty
         try request.checkRecord(in: result, id == "id" ? [id, "_id"] : [id])
+        return result
+    }
+
+    private func record(_ response: ServiceResponse, to request: ServiceRequest) throws -> Record {
+        _ = try checked(response, to: request)
         return Record(
             model: try service.decodeResult(response.result, of: request.method, params),
             tag: TaggedRecord.tag(of: response, to: request))
@@ -166,6 +177,11 @@ extension DraftSource {
         let harmless = service.app.harmlessHeaders
         request.params.headers = params.headers.filter { !harmless.contains($0.key.lowercased()) }
         return request.uncarriedField
+    }
+
+    /// Returns why a write in the outbox failed; nil if it waits, or is not there.
+    func failure(of id: OutboxWrite.ID) -> OutboxFailure? {
+        service.app.outbox?.withState { $0.queue.items[id]?.failure }
     }
 
     /// Whether a write is in the outbox.

@@ -57,6 +57,36 @@ struct DraftModelTests {
         await running.value
     }
 
+    @Test(
+        "keeps what the user has typed if the server refuses what was queued",
+        arguments: [OutboxDecision?.none, .discard])
+    func refused(_ decision: OutboxDecision?) async throws {
+        let app = FeathersApp()
+        let refuse: Hook = { _ in throw FeathersError(.badRequest, "The text is too long") }
+        await (try app.use(notes, at: "notes")).use(hooks: Hooks(before: [.patch: [refuse]]))
+        let folder = try OutboxFolder()
+        let outbox = try await Outbox(file: folder.file) { $0.decide = { _ in decision } }
+        try app.use(outbox: outbox)
+        let model = DraftModel(try await app.service("notes", of: Note.self).draft(7))
+        let running = Task { await model.run() }
+        model.value.text = "mi"
+        #expect(await model.queue() && !model.hasChanges)
+        model.value.text = "mine"
+        #expect(await model.queue() && !model.hasChanges)
+        model.value.title = "typed later"
+        let life = Task { try await app.run() }
+        try await observed { model.error != nil }
+        #expect("\(String(describing: model.error))".contains("The text is too long"))
+        #expect(model.value == Note(id: 7, text: "mine", title: "typed later"))
+        #expect(model.changedProperties == ["text", "title"] && model.conflicts.isEmpty)
+        #expect(model.draft.base == Note(id: 7, text: "one", title: "first"))
+        running.cancel()
+        await running.value
+        life.cancel()
+        _ = await life.result
+        await outbox.close()
+    }
+
     @Test("keeps what is typed while it is being saved")
     func typing() async throws {
         let (asked, answered) = (Promise<Void>(), Promise<Void>())

@@ -46,6 +46,19 @@ struct DraftResponseTests {
         #expect(transport.requests.map(\.method) == [.get, .get, .patch, .get])
     }
 
+    @Test("with some properties of the record leaves the others as they are")
+    func partial() async throws {
+        let (app, transport) = scene(["id": 7, "text": "TWO"])
+        transport.stub("notes", .get, with: .value(["id": 7, "text": "one", "login": "ada"]))
+        var draft = try await app.service("notes", of: Loose.self).draft(7)
+        draft.text = "two"
+        try await draft.save()
+        #expect(draft.value == Loose(id: 7, text: "TWO", login: "ada") && draft.base == draft.value)
+        draft.login = nil
+        try await draft.save()
+        #expect(draft.value == Loose(id: 7, text: "TWO", login: nil) && !draft.hasChanges)
+    }
+
     @Test("to the first read throws")
     func begin() async throws {
         let (app, transport) = scene(nil)
