@@ -307,10 +307,11 @@ extension LiveSource {
     {
         let record = judge.select(row.record)
         if let element = try? decode(record) { return element }
-        // A provisional id is text. The model's id may be a number, or missing until the server has responded.
-        guard case .object(var object) = record, object[id]?.string == row.key else { return nil }
-        object[id] = .provisionalNumber(for: row.key)
-        if let element = try? decode(.object(object)) { return element }
+        // A provisional id is text, also where a record refers to another one. The model's ids may be numbers, and its own
+        // may be missing until the server has responded.
+        let numbered = record.withProvisionalNumbers
+        if numbered != record, let element = try? decode(numbered) { return element }
+        guard case .object(var object) = numbered, record[id]?.string == row.key else { return nil }
         object[id] = nil
         return try? decode(.object(object))
     }

@@ -159,6 +159,19 @@ extension JSONValue {
         return .integer(-Int64(hash >> 12) - 1)
     }
 
+    /// The same value with negative integers instead of provisional ids, at any depth.
+    var withProvisionalNumbers: JSONValue {
+        switch self {
+        case .string(let text):
+            // The id of a record in an array of creations ends with its index.
+            text.utf8.count >= 36 && UUID(uuidString: String(text.prefix(36))) != nil
+                ? .provisionalNumber(for: text) : self
+        case .array(let elements): .array(elements.map(\.withProvisionalNumbers))
+        case .object(let object): .object(JSONObject(object.map { ($0.key, $0.value.withProvisionalNumbers) }))
+        default: self
+        }
+    }
+
     func setting(_ name: String, to value: JSONValue) -> JSONValue {
         guard case .object(var object) = self else { return self }
         object[name] = value
