@@ -30,7 +30,7 @@ private func traffic(_ app: FeathersApp) async {
     app.use(hooks: .limiting(to: 6, waiting: 200))
     await app.service("reports").use(hooks: .limiting(to: 1, waiting: 10, for: .find))
 
-    app.use(hooks: .circuitBreaker(failures: 5, pause: .seconds(10)))
+    app.use(hooks: .circuitBreaker(failures: 5, of: 10, pause: .seconds(10)))
 
     app.use(
         hooks: .retrying(

@@ -61,7 +61,8 @@ extension FeathersApp {
                 path: service.path, subscribers: load.subscribers, waiting: load.waiting, dropped: load.dropped)
         }
         return AppMetrics(
-            calls: calls, events: events.sorted { $0.path < $1.path }, callsInFlight: gate.inFlight,
+            calls: calls, events: events.sorted { $0.path < $1.path }, circuits: circuitCounts.all,
+            callsInFlight: gate.inFlight,
             transport: realTimeTransport?.load,
             connections: connections, health: health)
     }

@@ -100,6 +100,7 @@ public final class FeathersApp: Sendable {
     let lifetime = AppLifetime()
     let identityStore = IdentityStore()
     let healthMonitor = HealthMonitor()
+    let circuitCounts = CircuitCounts()
     /// The service that runs calls without a service path: those of endpoints.
     let endpoints: RegisteredService
     private let state = Locked(State())

@@ -28,6 +28,8 @@ public struct AppHealth: Sendable, Hashable {
     public let since: Date
     /// The status of the connection; nil if the app has none.
     package let connection: ConnectionStatus?
+    /// The paths of services whose circuit breakers refuse calls. The app is ready nevertheless, for all others.
+    public let openCircuits: [String]
 
     /// Whether the app can handle calls.
     public var isReady: Bool { state == .ready }
@@ -44,6 +46,8 @@ public struct AppHealth: Sendable, Hashable {
     public var reason: String {
         switch state {
         case .starting: "The app is starting"
+        case .ready where !openCircuits.isEmpty:
+            "The app is ready, but makes no calls of \(openCircuits.map { "'\($0)'" }.joined(separator: ", "))"
         case .ready: "The app is ready"
         case .reconnecting: "The connection was lost and is being reestablished"
         case .unreachable: "The last call did not reach the server"
@@ -78,7 +82,8 @@ extension FeathersApp {
     func noteHealth(hasStood: Bool = false) {
         healthMonitor.note { last in
             let connection = connectionStatus
-            return (state(after: hasStood && last == .starting ? .ready : last, connection), connection)
+            let state = self.state(after: hasStood && last == .starting ? .ready : last, connection)
+            return (state, connection, circuitCounts.open)
         }
     }
 
@@ -116,7 +121,7 @@ final class HealthMonitor: Sendable {
     /// Whether `missed` has a value, so that a call that succeeds needs no lock.
     private let hasMissed = Atomic(false)
     private let clock: RelativeClock
-    private let value = CurrentValue(AppHealth(state: .starting, since: .now, connection: nil))
+    private let value = CurrentValue(AppHealth(state: .starting, since: .now, connection: nil, openCircuits: []))
     /// Held while the state is read, so that the latest reading is recorded last.
     private let turn = NSLock()
 
@@ -137,14 +142,17 @@ final class HealthMonitor: Sendable {
         return true
     }
 
-    /// - Parameter look: Returns the state, given the previous one, and the status of the connection.
-    func note(_ look: (AppHealth.State) -> (AppHealth.State, ConnectionStatus?)) {
+    /// - Parameter look: Returns the state, given the previous one, the status of the connection, and the paths of open
+    ///   circuits.
+    func note(_ look: (AppHealth.State) -> (AppHealth.State, ConnectionStatus?, [String])) {
         turn.withLock {
             let last = value.current
-            let (state, connection) = look(last.state)
-            guard state != last.state || connection != last.connection else { return }
+            let (state, connection, circuits) = look(last.state)
+            guard state != last.state || connection != last.connection || circuits != last.openCircuits else { return }
             value.enqueue(
-                AppHealth(state: state, since: state == last.state ? last.since : .now, connection: connection))
+                AppHealth(
+                    state: state, since: state == last.state ? last.since : .now, connection: connection,
+                    openCircuits: circuits))
         }
         value.deliver()
     }

@@ -1,12 +1,22 @@
 import FeathersSupport
 
 extension Hooks {
-    /// Returns hooks that stop making calls while the server is unwell.
+    /// What calls a circuit breaker stops together.
+    public enum CircuitScope: Sendable, Hashable, CaseIterable {
+        /// The calls of one service.
+        case service
+        /// The calls that one user makes of one service: those with one token, or those without any.
+        case serviceAndUser
+        /// The calls of all services on which the hooks are registered.
+        case all
+    }
+
+    /// Returns hooks that stop making calls of a service while its server is unwell.
     ///
     /// ```swift
-    /// app.use(hooks: .circuitBreaker(failures: 5, pause: .seconds(10)))
+    /// app.use(hooks: .circuitBreaker(failures: 5, of: 10, pause: .seconds(10)))
     /// ```
-    /// After a number of consecutive failures, the circuit is open: calls throw ``FeathersError/Code/unavailable``
+    /// When enough of the last calls have failed, the circuit is open: calls throw ``FeathersError/Code/unavailable``
     /// immediately and are never sent, with the rest of the pause as ``FeathersError/retryAfter``. After the pause, one
     /// call is made as a probe. If the server responds to it, calls are made again; if it fails, another pause begins.
     ///
@@ -14,22 +24,29 @@ extension Hooks {
     /// count as failures, and so do calls that ``timeout(_:for:)`` ends. Any other response shows that the server works,
     /// including an error such as ``FeathersError/Code/notFound``. Calls that are cancelled for other reasons, or that
     /// could not be sent for a reason of their own, say nothing. Signing in and out is never refused. The diagnostics
-    /// have a notice whenever the circuit opens or closes.
+    /// have a notice whenever a circuit opens or closes; ``AppHealth/openCircuits`` and ``AppMetrics/circuits`` name
+    /// those that are open.
     ///
-    /// Registered on the app, these hooks stop the calls of all services together. The same value registered on several
-    /// services stops the calls of those. Register ``retrying(attempts:pause:longestPause:refusedWrites:)`` first, so
-    /// that each attempt counts.
+    /// Each service has a circuit of its own, so that one that is unwell stops no other. At most 1,000 circuits are
+    /// distinguished; the calls of other services and users then share one. Register
+    /// ``retrying(attempts:pause:longestPause:refusedWrites:)`` first, so that each attempt counts.
     /// - Parameters:
-    ///   - failures: The number of consecutive failures that open the circuit, at least 1.
+    ///   - failures: The number of failures that open a circuit, at least 1.
+    ///   - calls: The number of the last calls among which they count, at least `failures`.
+    ///   - scope: What calls are stopped together.
     ///   - pause: How long no calls are made.
-    public static func circuitBreaker(failures: Int = 5, pause: Duration = .seconds(10)) -> Hooks {
-        circuitBreaker(failures: failures, pause: pause, clock: ContinuousClock())
+    public static func circuitBreaker(
+        failures: Int = 5, of calls: Int = 10, per scope: CircuitScope = .service, pause: Duration = .seconds(10)
+    ) -> Hooks {
+        circuitBreaker(failures: failures, of: calls, per: scope, pause: pause, clock: ContinuousClock())
     }
 
-    package static func circuitBreaker(failures: Int = 5, pause: Duration = .seconds(10), clock: any Clock<Duration>)
-        -> Hooks
-    {
-        let breaker = CircuitBreaker(Circuit(limit: max(failures, 1), pause: pause), clock: RelativeClock(clock))
+    package static func circuitBreaker(
+        failures: Int = 5, of calls: Int = 10, per scope: CircuitScope = .service, pause: Duration = .seconds(10),
+        clock: any Clock<Duration>
+    ) -> Hooks {
+        let circuit = Circuit(limit: max(failures, 1), calls: calls, pause: pause)
+        let breaker = CircuitBreaker(circuit, scope, clock: RelativeClock(clock))
         return Hooks(around: [{ context, next in try await breaker.run(&context, next) }])
     }
 }
@@ -54,20 +71,29 @@ struct Circuit: Sendable {
     }
 
     private enum Phase {
-        case closed(failures: Int)
+        case closed
         case open(until: Duration)
         case probing
     }
 
-    /// The number of consecutive failures that open the circuit.
+    /// The number of failures that open the circuit.
     let limit: Int
+    /// The number of calls among which they count.
+    let calls: Int
     let pause: Duration
-    private var phase = Phase.closed(failures: 0)
+    private var phase = Phase.closed
+    /// Whether each of the last calls has failed, from the first failure on.
+    private var failed: [Bool] = []
     /// Increases with every change between closed, open and probing. A call that began earlier does not count: a late
     /// response must not close the circuit, and a late timeout must not open it again.
-    private var period = 0
+    private(set) var period = 0
 
-    init(limit: Int, pause: Duration) { (self.limit, self.pause) = (limit, pause) }
+    init(limit: Int, calls: Int, pause: Duration) {
+        (self.limit, self.calls, self.pause) = (limit, max(calls, limit), pause)
+    }
+
+    /// Whether the circuit is closed, and none of the last calls has failed.
+    var isAtRest: Bool { isClosed && failed.isEmpty }
 
     mutating func admit(at now: Duration) -> Admission {
         switch phase {
@@ -87,63 +113,124 @@ struct Circuit: Sendable {
         switch (phase, outcome) {
         case (.open, _): break
         case (.closed, .unknown): break
-        case (.closed, .responded): phase = .closed(failures: 0)
-        case (.closed(let failures), .failed) where failures + 1 < limit: phase = .closed(failures: failures + 1)
-        case (.closed, .failed), (.probing, .failed): change(to: .open(until: now + pause))
-        case (.probing, .responded): change(to: .closed(failures: 0))
+        case (.closed, .responded): count(false)
+        case (.closed, .failed):
+            count(true)
+            if failed.count(where: \.self) >= limit { change(to: .open(until: now + pause)) }
+        case (.probing, .failed): change(to: .open(until: now + pause))
+        case (.probing, .responded): change(to: .closed)
         // The next call is the probe instead.
         case (.probing, .unknown): change(to: .open(until: now))
         }
         return isClosed == wasClosed ? nil : isClosed
     }
 
+    private mutating func count(_ isFailure: Bool) {
+        // What responded before the first failure does not matter.
+        guard isFailure || !failed.isEmpty else { return }
+        failed.append(isFailure)
+        if failed.count > calls { failed.removeFirst() }
+        if !failed.contains(true) { failed = [] }
+    }
+
     private var isClosed: Bool { if case .closed = phase { true } else { false } }
 
     private mutating func change(to phase: Phase) {
-        self.phase = phase
+        (self.phase, failed) = (phase, [])
         period += 1
     }
 }
 
-/// A circuit and the calls that pass it.
+/// The circuits of a circuit breaker, and the calls that pass them.
 private final class CircuitBreaker: Sendable {
-    /// The breakers that this task's call has passed. Calls that it makes are part of it: the probe of a service in
-    /// this process must be able to call its server.
-    @TaskLocal static var passed: Set<ObjectIdentifier> = []
+    /// What distinguishes a circuit from the others.
+    private struct Key: Hashable {
+        var path: String?
+        var user: String?
+    }
 
-    private let circuit: Locked<Circuit>
+    private struct Passage: Hashable {
+        let breaker: ObjectIdentifier
+        let key: Key
+    }
+
+    /// The circuits that this task's call has passed. Calls that it makes through the same ones are part of it: the
+    /// probe of a service in this process must be able to call its server.
+    @TaskLocal private static var passed: Set<Passage> = []
+
+    /// The number of circuits that are distinguished, so that arbitrary paths cannot exhaust the memory.
+    private static let limit = 1000
+
+    private struct State: Sendable {
+        /// The circuits that are not at rest.
+        var circuits: [Key: Circuit] = [:]
+        /// A circuit at rest, whose period is no earlier than those of circuits that were forgotten.
+        var rest: Circuit
+
+        mutating func change<Result>(_ key: Key, _ body: (inout Circuit) -> Result) -> Result {
+            var circuit = circuits[key] ?? rest
+            defer {
+                circuits[key] = circuit.isAtRest ? nil : circuit
+                if circuit.isAtRest, circuit.period > rest.period { rest = circuit }
+            }
+            return body(&circuit)
+        }
+    }
+
+    private let scope: Hooks.CircuitScope
+    private let state: Locked<State>
     private let clock: RelativeClock
 
-    init(_ circuit: Circuit, clock: RelativeClock) { (self.circuit, self.clock) = (Locked(circuit), clock) }
+    init(_ rest: Circuit, _ scope: Hooks.CircuitScope, clock: RelativeClock) {
+        (state, self.scope, self.clock) = (Locked(State(rest: rest)), scope, clock)
+    }
 
     func run(_ context: inout HookContext, _ next: NextHook) async throws {
-        let passed = Self.passed
+        let passage = Passage(breaker: ObjectIdentifier(self), key: key(of: context))
         // Calls that wait for a sign-in are counted, so the sign-in itself is not. A probe may also need it.
-        guard !context.params.concernsConnection, !passed.contains(ObjectIdentifier(self)) else {
+        guard !context.params.concernsConnection, !Self.passed.contains(passage) else {
             return try await next(&context)
         }
-        let period: Int
-        switch circuit.withLock({ $0.admit(at: clock.now) }) {
-        case .admitted(let current): period = current
-        case .refused(let remaining): throw refusal(of: context, remaining)
-        }
+        let (key, period) = try admit(context, passage.key)
         do {
-            try await Self.$passed.withValue(passed.union([ObjectIdentifier(self)])) { try await next(&context) }
-            ended(.responded, period, context.path)
+            try await Self.$passed.withValue(Self.passed.union([passage])) { try await next(&context) }
+            ended(.responded, key, period, context.app)
         } catch {
-            ended(error.outcome, period, context.path)
+            ended(error.outcome, key, period, context.app)
             throw error
         }
     }
 
-    private func ended(_ outcome: Circuit.Outcome, _ period: Int, _ path: String) {
-        let (isClosed, pause) = circuit.withLock { ($0.ended(outcome, period: period, at: clock.now), $0.pause) }
+    private func key(of context: HookContext) -> Key {
+        Key(
+            path: scope == .all ? nil : context.path,
+            user: scope == .serviceAndUser ? context.params[CallToken.self]?.digest : nil)
+    }
+
+    private func admit(_ context: HookContext, _ key: Key) throws -> (key: Key, period: Int) {
+        var key = key
+        let admission = state.withLock { state in
+            if state.circuits[key] == nil, state.circuits.count >= Self.limit { key = Key(path: AppMetrics.others) }
+            return state.change(key) { $0.admit(at: clock.now) }
+        }
+        switch admission {
+        case .admitted(let period): return (key, period)
+        case .refused(let remaining): throw refusal(of: context, remaining)
+        }
+    }
+
+    private func ended(_ outcome: Circuit.Outcome, _ key: Key, _ period: Int, _ app: FeathersApp) {
+        let (isClosed, rest) = state.withLock { state in
+            (state.change(key) { $0.ended(outcome, period: period, at: clock.now) }, state.rest)
+        }
         guard let isClosed else { return }
+        let path = key.path ?? AppMetrics.all
+        app.circuitChanged(at: path, isOpen: !isClosed)
         Diagnostics.current.log(
             .notice, .calls,
             isClosed
                 ? "The server responds, and calls are made again"
-                : "No calls are made for \(pause), because the last ones failed",
+                : "No calls are made for \(rest.pause), because \(rest.limit) of the last ones failed",
             [.path: .string(path)])
     }
 

@@ -97,11 +97,6 @@ extension HTTPResponse {
     fileprivate func confirms(_ held: HeldResponse?) -> Bool { status == 304 && held != nil }
 }
 
-extension ServiceMethod {
-    /// The method of every endpoint's call, as seen by hooks.
-    static let endpointRequest: ServiceMethod = "request"
-}
-
 /// The details of an endpoint's call that hooks can read as `context.endpoint`, in addition to those of every call.
 ///
 /// For the HTTP response's head, see `context.response?[HTTPHead.self]`. A failure is a ``FeathersError`` that includes

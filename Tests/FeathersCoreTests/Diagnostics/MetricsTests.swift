@@ -1,7 +1,8 @@
-import FeathersCore
 import FeathersSupport
 import FeathersTesting
 import Testing
+
+@testable import FeathersCore
 
 @Suite("The metrics of an app", .timeLimit(.minutes(10)))
 struct MetricsTests {
@@ -69,6 +70,21 @@ struct MetricsTests {
         for number in 0..<1010 { _ = try await app.service("path \(number)").find() }
         let calls = app.metrics.calls
         #expect(calls.count == 1001 && calls.first { $0.path == "(others)" }?.outcomes == ["ok": 10])
+    }
+
+    @Test("of endpoints take no place from services")
+    func endpoints() {
+        let recorder = MetricsRecorder()
+        func count(_ path: String, _ method: String) {
+            recorder.receive(
+                DiagnosticEvent(
+                    .info, .calls, "", [.path: .string(path), .method: .string(method), .outcome: "ok"]))
+        }
+        for number in 0..<1_100 { count("profiles/\(number)", "request") }
+        count("orders", "get")
+        let calls = recorder.counted.calls
+        #expect(calls.count == 102 && calls.contains { $0.path == "orders" })
+        #expect(calls.first { $0.path == "(others)" }?.outcomes == ["ok": 1_000])
     }
 
     @Test("are samples with names and labels, for any metrics system, and the same as in the text for Prometheus")

@@ -13,22 +13,26 @@ struct CircuitBreakerTests {
         let app: FeathersApp
         let error = Locked<(any Error)?>(nil)
 
-        init() {
+        init(per scope: Hooks.CircuitScope = .service) {
             let error = error
             transport = StubTransport { _ in
                 if let error = error.withLock({ $0 }) { throw error }
                 return []
             }
             app = FeathersApp(transport: transport)
-            app.use(hooks: .circuitBreaker(failures: 3, pause: .seconds(10), clock: clock))
+            app.use(hooks: .circuitBreaker(failures: 3, of: 6, per: scope, pause: .seconds(10), clock: clock))
         }
 
         /// Makes a call.
         /// - Returns: its error; nil if it succeeded.
-        func call(_ path: String = "messages", failing error: (any Error)?) async -> FeathersError? {
+        func call(_ path: String = "messages", of user: String? = nil, failing error: (any Error)?) async
+            -> FeathersError?
+        {
             self.error.withLock { $0 = error }
             do {
-                _ = try await app.service(path).find()
+                var params = Params()
+                params.token = user
+                _ = try await app.service(path).find(params: params)
                 return nil
             } catch {
                 return error as? FeathersError
@@ -49,15 +53,25 @@ struct CircuitBreakerTests {
 
     private static let unwell = FeathersError(.unavailable, "-", execution: .neverSent)
 
-    @Test("opens after consecutive failures, and refuses calls of every service, never sent")
-    func opens() async throws {
-        let stand = Stand()
-        for _ in 1...3 { #expect(await stand.call(failing: Self.unwell)?.message == "-") }
+    @Test(
+        "opens after three failures, and refuses what belongs to its scope, never sent",
+        arguments: Hooks.CircuitScope.allCases)
+    func opens(_ scope: Hooks.CircuitScope) async throws {
+        let stand = Stand(per: scope)
+        for _ in 1...3 { #expect(await stand.call(of: "ada", failing: Self.unwell)?.message == "-") }
         stand.clock.advance(by: .seconds(4))
-        let refusal = try #require(await stand.call("users", failing: nil))
+        let others = [("messages", "bob"), ("messages", nil), ("users", "ada")]
+        var refused: [Bool] = []
+        for (path, user) in others { refused.append(await stand.call(path, of: user, failing: nil) != nil) }
+        switch scope {
+        case .service: #expect(refused == [true, true, false])
+        case .serviceAndUser: #expect(refused == [false, false, false])
+        case .all: #expect(refused == [true, true, true])
+        }
+        let refusal = try #require(await stand.call(of: "ada", failing: nil))
         #expect(refusal.code == .unavailable && refusal.execution == .neverSent && refusal.httpStatus == 503)
-        #expect(refusal.retryAfter == .seconds(6) && refusal.message.contains("'find' of 'users' was not made"))
-        #expect(stand.sent == 3)
+        #expect(refusal.retryAfter == .seconds(6) && refusal.message.contains("'find' of 'messages' was not made"))
+        #expect(stand.sent == 3 + refused.count { !$0 })
     }
 
     @Test("makes one call after the pause: its response closes the circuit, its failure begins another pause")
@@ -91,22 +105,47 @@ struct CircuitBreakerTests {
         #expect(stand.sent == (isCounted ? 3 : 4))
     }
 
-    @Test("forgets failures when the server responds, and not when a call says nothing about it")
-    func consecutive() async {
+    @Test("counts failures among the last calls, except those that say nothing about the server")
+    func lastCalls() async {
         let stand = Stand()
         for _ in 1...2 { _ = await stand.call(failing: Self.unwell) }
-        _ = await stand.call(failing: FeathersError(.notFound, "-"))
-        for _ in 1...2 { _ = await stand.call(failing: Self.unwell) }
-        _ = await stand.call(failing: FeathersError(.badRequest, "-", execution: .neverSent))
-        #expect(stand.sent == 6)
+        for _ in 1...5 { _ = await stand.call(failing: FeathersError(.notFound, "-")) }
+        // One of the first two still counts.
         _ = await stand.call(failing: Self.unwell)
+        for _ in 1...9 { _ = await stand.call(failing: FeathersError(.badRequest, "-", execution: .neverSent)) }
+        #expect(stand.sent == 17)
+        for _ in 1...2 { _ = await stand.call(failing: Self.unwell) }
         _ = await stand.call(failing: nil)
-        #expect(stand.sent == 7)
+        #expect(stand.sent == 19)
+    }
+
+    @Test("is named in the health and the metrics of its app while it is open")
+    func reported() async {
+        let stand = Stand()
+        for _ in 1...3 { _ = await stand.call(failing: Self.unwell) }
+        #expect(stand.app.health.openCircuits == ["messages"])
+        #expect(stand.app.metrics.circuits.map { [$0.open, $0.openings] } == [[1, 1]])
+        let samples = stand.app.metrics.samples.filter { $0.name.contains("circuit") }
+        #expect(samples.map(\.name) == ["feathers_circuits_open", "feathers_circuit_openings_total"])
+        stand.clock.advance(by: .seconds(10))
+        _ = await stand.call(failing: nil)
+        #expect(stand.app.health.openCircuits.isEmpty)
+        #expect(stand.app.metrics.circuits.map { [$0.open, $0.openings] } == [[0, 1]])
+    }
+
+    @Test("distinguishes a bounded number of paths")
+    func bounded() async {
+        let stand = Stand()
+        for number in 0..<1_003 { _ = await stand.call("paths/\(number)", failing: Self.unwell) }
+        // Those that exceed the bound share a circuit, which three failures have opened.
+        #expect(await stand.call("another", failing: nil)?.execution == .neverSent)
+        #expect(stand.app.health.openCircuits == ["(others)"])
+        #expect(await stand.call("paths/1", failing: nil) == nil)
     }
 
     @Test("makes no second call while a probe is in progress, and another probe if it is cancelled")
     func oneProbe() async throws {
-        var circuit = Circuit(limit: 1, pause: .seconds(10))
+        var circuit = Circuit(limit: 1, calls: 1, pause: .seconds(10))
         circuit.ended(.failed, period: 0, at: .zero)
         #expect(circuit.admit(at: .seconds(9)) == .refused(remaining: .seconds(1)))
         #expect(circuit.admit(at: .seconds(10)) == .admitted(period: 2))
@@ -119,7 +158,7 @@ struct CircuitBreakerTests {
 
     @Test("ignores the outcome of calls that began before the circuit changed")
     func late() {
-        var circuit = Circuit(limit: 1, pause: .seconds(10))
+        var circuit = Circuit(limit: 1, calls: 1, pause: .seconds(10))
         circuit.ended(.failed, period: 0, at: .zero)
         circuit.ended(.responded, period: 0, at: .seconds(1))
         #expect(circuit.admit(at: .seconds(1)) == .refused(remaining: .seconds(9)))
@@ -165,7 +204,7 @@ struct CircuitBreakerTests {
 
     @Test("lets the probe of a service in this process call its server")
     func nested() async throws {
-        let stand = Stand()
+        let stand = Stand(per: .all)
         try await stand.app.use(Reports(messages: stand.app.service("messages")), at: "reports")
         for _ in 1...2 { #expect(await stand.call("reports", failing: Self.unwell) != nil) }
         // Each call counts once, although two passed.
@@ -174,5 +213,16 @@ struct CircuitBreakerTests {
         stand.clock.advance(by: .seconds(10))
         #expect(await stand.call("reports", failing: nil) == nil)
         #expect(stand.sent == 4)
+    }
+
+    @Test("of a service counts the calls that a service in this process makes of it")
+    func nestedServices() async throws {
+        let stand = Stand()
+        try await stand.app.use(Reports(messages: stand.app.service("messages")), at: "reports")
+        for _ in 1...3 { #expect(await stand.call("reports", failing: Self.unwell) != nil) }
+        #expect(stand.app.health.openCircuits == ["messages", "reports"])
+        stand.clock.advance(by: .seconds(10))
+        #expect(await stand.call("reports", failing: nil) == nil)
+        #expect(stand.app.health.openCircuits.isEmpty && stand.sent == 4)
     }
 }

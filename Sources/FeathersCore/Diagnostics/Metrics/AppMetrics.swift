@@ -35,6 +35,8 @@ public struct AppMetrics: Sendable, Hashable {
     public let calls: [Calls]
     /// The events of services whose events were requested, by path.
     public let events: [Events]
+    /// The services whose circuit breakers have opened, by path.
+    public let circuits: [Circuits]
     /// The number of calls in flight.
     public let callsInFlight: Int
     /// The calls in flight in the transport; nil if the app has no connection.

@@ -48,6 +48,12 @@ extension AppMetrics {
         add("calls_total", .counter, "Calls that ended, by outcome.", outcomes)
         add("call_retries_total", .counter, "Retries of calls.", calls.map { ($0.retries, $0.labels) })
         add("calls_in_flight", .gauge, "Calls in flight.", [(callsInFlight, [])])
+        add(
+            "circuits_open", .gauge, "Circuit breakers that refuse calls.",
+            circuits.map { ($0.open, [("path", $0.path)]) })
+        add(
+            "circuit_openings_total", .counter, "How often circuit breakers have opened.",
+            circuits.map { ($0.openings, [("path", $0.path)]) })
         if let transport {
             add(
                 "transport_calls", .gauge, "Calls in flight that the transport holds.",

@@ -3,10 +3,10 @@ import FeathersSupport
 /// Counts the calls and connections that an app reports.
 final class MetricsRecorder: DiagnosticSink {
     static let levels = DiagnosticLevels(nil, [.calls: .info, .connection: .info])
-    /// The maximum number of methods, so that arbitrary paths cannot exhaust the memory.
+    /// The maximum number of methods of services, so that arbitrary paths cannot exhaust the memory.
     static let limit = 1000
-    /// The path and method under which additional calls are counted.
-    static let others = "(others)"
+    /// The maximum number of endpoints, whose paths often contain ids. They take no place from services.
+    static let endpointLimit = 100
 
     private struct Key: Hashable {
         let path: String
@@ -15,6 +15,7 @@ final class MetricsRecorder: DiagnosticSink {
 
     private struct State {
         var calls: [Key: AppMetrics.Calls] = [:]
+        var endpoints = 0
         var connections = 0
     }
 
@@ -38,8 +39,15 @@ final class MetricsRecorder: DiagnosticSink {
         let (outcome, duration) = (event[.outcome], event.duration)
         state.withLock { state in
             var key = Key(path: path, method: method)
-            if state.calls[key] == nil, state.calls.count >= Self.limit {
-                key = Key(path: Self.others, method: Self.others)
+            if state.calls[key] == nil {
+                let isEndpoint = method == ServiceMethod.endpointRequest.description
+                if isEndpoint
+                    ? state.endpoints >= Self.endpointLimit : state.calls.count - state.endpoints >= Self.limit
+                {
+                    key = Key(path: AppMetrics.others, method: isEndpoint ? method : AppMetrics.others)
+                } else if isEndpoint {
+                    state.endpoints += 1
+                }
             }
             var calls = state.calls[key] ?? AppMetrics.Calls(path: key.path, method: key.method)
             if case .string(let outcome)? = outcome {
@@ -51,4 +59,9 @@ final class MetricsRecorder: DiagnosticSink {
             state.calls[key] = calls
         }
     }
+}
+
+extension ServiceMethod {
+    /// The method of every endpoint's call, as seen by hooks.
+    package static let endpointRequest: ServiceMethod = "request"
 }

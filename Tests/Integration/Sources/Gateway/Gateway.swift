@@ -21,7 +21,7 @@ public struct Gateway: Sendable {
         app.use(diagnostics: LogSink(logger: logger))
         app.use(diagnostics: CallTimer(), levels: DiagnosticLevels(nil, [.calls: .info]))
         app.use(hooks: Hooks(around: [tracing, requestID]))
-        app.use(hooks: .circuitBreaker(failures: 5, pause: .seconds(10)))
+        app.use(hooks: .circuitBreaker(failures: 5, of: 10, pause: .seconds(10)))
     }
 
     /// The server. On a graceful shutdown, its app ends after the last response.
