@@ -38,7 +38,7 @@ enum LocalReader {
                 return texts
             }
             _ = try? await app.localStore?.contents()
-            try? await app.removeKeptResults()
+            try? await app.localStore?.removeAll()
             await app.outbox?.close()
             return shown
         } catch {

@@ -67,7 +67,6 @@ import Synchronization
 /// - ``version(of:by:)``
 /// - ``outbox``
 /// - ``localStore``
-/// - ``removeKeptResults(of:)``
 ///
 /// ### Endpoints
 /// - ``request(_:over:params:)``

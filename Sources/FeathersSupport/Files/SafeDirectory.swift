@@ -178,6 +178,12 @@ package final class SafeDirectory: Sendable {
         try synchronize()
     }
 
+    /// Gives a file another name, in place of a file that has it. Does nothing if there is no such file.
+    package func rename(_ name: String, to other: String) throws {
+        guard renameat(descriptor, name, descriptor, other) != 0, errno != ENOENT else { return }
+        throw FileFailure.last(path(name))
+    }
+
     /// Removes a file.
     /// - Returns: Whether the file existed.
     @discardableResult

@@ -53,6 +53,12 @@ extension Database {
         return database
     }
 
+    /// Gives the files of a closed database other names. The log goes first: a database without one is whole.
+    package static func rename(_ name: String, to other: String, in directory: SafeDirectory) throws {
+        for suffix in ["-wal", "-shm", ""] { try directory.rename(name + suffix, to: other + suffix) }
+        try directory.synchronize()
+    }
+
     /// Opens a database that another process may be writing.
     /// - Returns: Nil if the database does not exist, or has no tables yet.
     package static func openForReading(

@@ -194,5 +194,5 @@ private enum FetchFailure {
 
 extension FeathersApp {
     /// Whether the app keeps data on this device, so that a live query can begin without a server.
-    var showsLocalData: Bool { keptResults != nil }
+    var showsLocalData: Bool { storedLists != nil }
 }

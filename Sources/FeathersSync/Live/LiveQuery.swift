@@ -80,7 +80,7 @@ struct LiveSource<Element: Sendable>: Sendable {
     /// The name of the records' id property.
     let id: String
     var writes = LiveWrites.all
-    /// Whether the result is kept in the app's local store.
+    /// Whether the list is stored in the app's local store.
     var stores = true
     var operators: [QueryOperator] = []
     /// How the service writes the names of a model's properties.
@@ -129,7 +129,7 @@ extension Service {
     ///   - id: The name of the records' id property, such as `_id` for MongoDB. By default, that of the service's
     ///     definition, or `id`.
     ///   - writes: The queued writes to show.
-    ///   - stores: Whether the result is kept in the app's ``LocalStore``, if there is one. Pass `false` for records
+    ///   - stores: Whether the list is stored in the app's ``LocalStore``, if there is one. Pass `false` for records
     ///     that must not stay on this device.
     ///   - operators: Closures for operators in the query that are not Feathers' own, such as `$like`. For an operator
     ///     at the top level, such as `$search`, the closure receives the record. If an operator has no closure, the

@@ -26,8 +26,8 @@ struct LiveReader<Record: Sendable> {
     private var decoded = ResultRows()
     /// The versions in `decoded` that are left out, because they cannot be decoded.
     private var undecodable: Set<Int> = []
-    /// Where the result is kept, if it is.
-    private var place: KeptPlace?
+    /// Where the list is stored, if it is.
+    private var slot: ListSlot?
     private var stored: LiveStored?
     private var fetch: LiveFetch?
     private var deadline: LiveDeadline?
@@ -70,8 +70,8 @@ struct LiveReader<Record: Sendable> {
                 continue
             }
             if let failure = window.withState({ $1.failure }) { throw failure }
-            // What is kept is shown before the fetch begins, because a fast server's response would replace it.
-            let snapshot = try await keptOrFetchedSnapshot(window, judge, isolation: actor)
+            // What is stored is shown before the fetch begins, because a fast server's response would replace it.
+            let snapshot = try await storedOrFetchedSnapshot(window, judge, isolation: actor)
             if let fetch = LiveFetch.begin(source, window) { self.fetch = fetch }
             if let waiting = LiveLookAlikes.begin(window, source.clock) { lookAlikes = waiting }
             return snapshot
@@ -112,10 +112,10 @@ struct LiveReader<Record: Sendable> {
         source.control.add(window, growingAt: keys == nil ? source.end : nil) { [source = fetched, weak window] in
             if let window { try await source.fetchAll(window) }
         }
-        guard let results = app.keptResults else { return }
-        deadline = LiveDeadline.begin(window, results)
-        place = source.keptKey(for: sender.identity).map(results.place)
-        if let place { stored = await LiveStored.begin(source, results, place, judge, into: window) }
+        guard let lists = app.storedLists else { return }
+        deadline = LiveDeadline.begin(window, lists)
+        slot = source.listKey(for: sender.identity).map(lists.slot)
+        if let slot { stored = await LiveStored.begin(source, lists, slot, judge, into: window) }
     }
 
     /// Whether an app that keeps data on this device has already failed to connect.
@@ -126,13 +126,13 @@ struct LiveReader<Record: Sendable> {
         }
     }
 
-    /// Returns the next snapshot. A kept result that cannot be decoded counts as absent.
-    private mutating func keptOrFetchedSnapshot(
+    /// Returns the next snapshot. A stored list that cannot be decoded counts as absent.
+    private mutating func storedOrFetchedSnapshot(
         _ window: LiveWindow, _ judge: QueryJudge, isolation actor: isolated (any Actor)?
     ) async throws -> LiveSnapshot<Record>? {
         do {
             let snapshot = try await snapshot(window, judge, isolation: actor)
-            if snapshot?.source == .server, let place { source.service.app.keptResults?.changed(window, place) }
+            if snapshot?.source == .server, let slot { source.service.app.storedLists?.changed(window, slot) }
             return snapshot
         } catch {
             let isStored = window.withState { store, _ in
@@ -141,7 +141,7 @@ struct LiveReader<Record: Sendable> {
             guard isStored else { throw error }
             source.service.app.diagnostics.log(
                 .warning, .localStore,
-                "The kept result of service '\(source.service.path)' cannot be decoded and is ignored",
+                "A stored list of service '\(source.service.path)' cannot be decoded and is ignored",
                 [.path: .string(source.service.path)], error: error)
             window.withState { store, _ in _ = store.change(window.id) { $0.clear() } }
             return try await snapshot(window, judge, isolation: actor)
@@ -201,8 +201,10 @@ struct LiveReader<Record: Sendable> {
         -> LiveSnapshot<Record>?
     {
         let difference = LiveDifference(changes, of: rows, since: shown ?? ResultRows(), aliases: content.aliases)
+        // A user's first related records are news, also if the previous user had the same: rows wait for them.
         let isSame =
-            shown != nil && difference.isEmpty && content.source == shownSource && content.total == shownTotal.count
+            shown != nil && !isWaitedFor && difference.isEmpty && content.source == shownSource
+            && content.total == shownTotal.count
             && content.isTotalEstimated == shownTotal.isEstimated && content.hasMore == shownTotal.hasMore
             && content.missing == shownMissing
         guard !isSame, let window else { return nil }
@@ -264,8 +266,8 @@ final class LiveDeadline: Sendable {
 
     private init(_ task: Task<Void, Never>) { self.task = task }
 
-    static func begin(_ window: LiveWindow, _ results: KeptResults) -> LiveDeadline {
-        let (clock, delay) = (results.clock, results.store.responseDelay)
+    static func begin(_ window: LiveWindow, _ lists: StoredLists) -> LiveDeadline {
+        let (clock, delay) = (lists.clock, lists.store.responseDelay)
         return LiveDeadline(
             Task { [weak window] in
                 do { try await clock.sleep(for: delay) } catch { return }

@@ -104,8 +104,9 @@ public enum RecordState: Sendable, Equatable {
 
 /// Where the records of a live query come from.
 public enum ResultSource: Sendable, Hashable {
-    /// From this device: the last result of the server, received at this time. If there is none, the date is
-    /// `.distantPast`, and the records are those of queued and recently executed writes only, if there are any.
+    /// From this device: the last list of the server, received at this time, with what has changed since. If there is
+    /// none, the date is `.distantPast`, and the records are those of queued writes, and those that are newer than all
+    /// stored lists of the service, if there are any.
     case stored(since: Date)
     /// From the server.
     case server

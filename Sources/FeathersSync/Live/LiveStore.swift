@@ -61,10 +61,12 @@ final class LiveStore: Sendable {
     /// Not in the state, so that an event can wake readers while one of them computes a snapshot.
     private let wakes = Locked<[Window.ID: AsyncStream<Void>.Continuation]>([:])
 
-    /// - Parameter version: The name of a property of the records that only grows.
-    init(_ key: Key, _ reading: EventReading<ServiceEvent>, version: String?) {
+    /// - Parameters:
+    ///   - version: The name of a property of the records that only grows.
+    ///   - isStored: Whether records are stored on this device.
+    init(_ key: Key, _ reading: EventReading<ServiceEvent>, version: String?, isStored: Bool) {
         (self.key, self.reading) = (key, reading)
-        state = Locked(State(store: Store(id: key.id, version: version)))
+        state = Locked(State(store: Store(id: key.id, version: version, isStored: isStored)))
         reading.onDelivery { [weak self] in self?.wake() }
     }
 
@@ -190,7 +192,8 @@ final class LiveStores: Sendable {
             places = places.filter { $0.value.store != nil }
             // Events do not say for which placeholders they are, so two records may have the same id.
             let version = route.isEmpty ? service.app.versionProperty(of: service.path) : nil
-            let store = LiveStore(key, reading, version: version)
+            let isStored = service.app.storedLists.map { !$0.store.isReadOnly } ?? false
+            let store = LiveStore(key, reading, version: version, isStored: isStored)
             places[key] = Place(store: store)
             service.app.outbox?.attach(store)
             return store

@@ -2,7 +2,7 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// Shows the stored result of a live query: its beginning at once, then the rest. Follows a store that another process
+/// Shows the stored list of a live query: its beginning at once, then the rest. Follows a store that another process
 /// writes. Dropping it ends that.
 final class LiveStored: Sendable {
     /// The number of records that are shown before the rest is read.
@@ -14,23 +14,22 @@ final class LiveStored: Sendable {
 
     private init(_ task: Task<Void, Never>) { self.task = task }
 
-    /// Puts the beginning of a stored result into a window.
+    /// Puts the beginning of a stored list into a window.
     /// - Returns: Nil if that is all there is to read.
     static func begin<Record: Sendable>(
-        _ source: LiveSource<Record>, _ results: KeptResults, _ place: KeptPlace, _ judge: QueryJudge,
+        _ source: LiveSource<Record>, _ lists: StoredLists, _ slot: ListSlot, _ judge: QueryJudge,
         into window: LiveWindow
     ) async -> LiveStored? {
-        var reading = StoredReading(results: results, place: place, diagnostics: source.service.app.diagnostics) {
-            try source.keptRows(of: $0, from: $1, judge)
-        }
+        var reading = StoredReading(
+            lists: lists, slot: slot, judge: judge, diagnostics: source.service.app.diagnostics)
         await reading.read(atMost: beginning, into: window)
-        guard reading.isPart || results.store.isReadOnly else { return nil }
+        guard reading.isPart || lists.store.isReadOnly else { return nil }
         return LiveStored(
             Task { [weak window, reading] in
                 var reading = reading
                 if reading.isPart, let window { await reading.readRest(into: window) }
-                while results.store.isReadOnly {
-                    do { try await results.clock.sleep(for: interval) } catch { return }
+                while lists.store.isReadOnly {
+                    do { try await lists.clock.sleep(for: interval) } catch { return }
                     guard let window else { return }
                     await reading.follow(into: window)
                 }
@@ -40,107 +39,110 @@ final class LiveStored: Sendable {
     deinit { task.cancel() }
 }
 
-/// Reads a stored result into a window.
+/// A list from disk, with what has changed since it was stored.
+struct RestoredList: Sendable {
+    /// Nil if none is stored.
+    let head: ListHead?
+    /// Its first records, in their present states.
+    let rows: ResultRows
+    /// Whether these are all of its records.
+    let isWhole: Bool
+    /// What has changed since, in the order of the changes.
+    let newer: [Report]
+}
+
+/// Reads a stored list into a window.
 private struct StoredReading: Sendable {
     private static let share = 5_000
 
-    let results: KeptResults
-    let place: KeptPlace
+    let lists: StoredLists
+    let slot: ListSlot
+    let judge: QueryJudge
     let diagnostics: Diagnostics
-    /// Parses records, of which the first has an index in the result.
-    let parseRows: @Sendable (ArraySlice<[UInt8]>, Int) throws -> [ResultRow]
-    private var stored: StoredResult?
+    private var stored: StoredList?
     private var rows: [ResultRow] = []
+    private var newer: [Report] = []
     private var dataVersion: Int64?
 
-    init(
-        results: KeptResults, place: KeptPlace, diagnostics: Diagnostics,
-        parseRows: @escaping @Sendable (ArraySlice<[UInt8]>, Int) throws -> [ResultRow]
-    ) {
-        (self.results, self.place, self.diagnostics, self.parseRows) = (results, place, diagnostics, parseRows)
+    init(lists: StoredLists, slot: ListSlot, judge: QueryJudge, diagnostics: Diagnostics) {
+        (self.lists, self.slot, self.judge, self.diagnostics) = (lists, slot, judge, diagnostics)
     }
 
-    /// Whether more rows are stored than were read.
-    var isPart: Bool { stored?.head.map { $0.count > rows.count } ?? false }
+    /// Whether more is stored than was read.
+    var isPart: Bool { stored.map { $0.isPart || $0.hasNewer } ?? false }
 
-    /// Reads the beginning of a result, and the writes that complete it.
+    /// Reads the beginning of a list, and what completes it.
     mutating func read(atMost count: Int, into window: LiveWindow) async {
         do {
-            dataVersion = try await results.dataVersion()
-            let old = stored?.head
-            guard let stored = try await results.read(place, atMost: count) else { return }
-            self.stored = stored
-            // The result may have been removed and stored again, with another date.
-            let isNews = stored.head?.version != old?.version || stored.head?.date != old?.date
-            if isNews {
-                rows = []
-                await parse(stored.records, isWhole: stored.records.count < count)
-            }
-            show(isNews ? self.stored?.head : nil, in: window)
+            dataVersion = try await lists.dataVersion()
+            let old = stored
+            guard let stored = try await lists.read(slot, atMost: count, after: old) else { return }
+            (self.stored, newer) = (stored, [])
+            if let head = stored.head, !head.isSame(as: old?.head) { rows = [] }
+            if stored.isDamaged { warn(DamagedList()) }
+            await parse(stored)
+            show(in: window)
         } catch {
             warn(error)
         }
     }
 
-    /// Reads the rows that follow the beginning, in shares, so that a query that ends does not read on.
+    /// Reads what follows the beginning, in shares, so that a query that ends does not read on.
     mutating func readRest(into window: LiveWindow) async {
         do {
             while let stored, isPart {
                 try Task.checkCancellation()
-                guard let next = try await results.readNext(Self.share, of: stored, place) else { return }
-                self.stored?.places += next.places
-                await parse(next.records, isWhole: next.records.count < Self.share)
+                guard let next = try await lists.readNext(Self.share, of: stored, slot) else { return }
+                self.stored = next
+                await parse(next, hasRecords: stored.isPart)
             }
-            show(stored?.head, in: window)
+            show(in: window)
             window.store.wake()
         } catch {
             warn(error)
         }
     }
 
-    /// Reads the result again if another process has changed the database.
+    /// Reads the list again if another process has changed the database.
     mutating func follow(into window: LiveWindow) async {
         // A database that is out of reach is not news each time.
-        guard let version = try? await results.dataVersion(), version != dataVersion else { return }
+        guard let version = try? await lists.dataVersion(), version != dataVersion else { return }
         await read(atMost: .max, into: window)
         window.store.wake()
     }
 
-    /// Parses records on all processors, and not on the database's thread. If they are damaged, there is no result.
-    private mutating func parse(_ records: [[UInt8]], isWhole: Bool) async {
+    /// Parses records on all processors, and not on the database's thread. If they are damaged, there is no list.
+    private mutating func parse(_ next: StoredList, hasRecords: Bool = true) async {
         do {
+            let records = hasRecords ? next.records : []
             let (starts, first) = (Array(stride(from: 0, to: records.count, by: 256)), rows.count)
-            let parsed = try await starts.concurrentMap(isolation: nil) { [parseRows] start in
+            let parsed = try await starts.concurrentMap(isolation: nil) { [judge] start in
                 try Task.checkCancellation()
-                return try parseRows(records[start...].prefix(256), first + start)
+                return try judge.storedRows(of: records[start...].prefix(256), from: first + start)
             }
             rows += parsed.flatMap(\.self)
-            if isWhole, let head = stored?.head, rows.count != head.count { throw DamagedResult() }
+            newer += try next.newer[newer.count...].map { try Report($0) }
         } catch {
-            stored?.head = nil
+            stored?.ignore()
             rows = []
             warn(error)
         }
     }
 
     /// Shows what was read.
-    /// - Parameter head: Nil if the result is the one that is shown already.
-    private func show(_ head: StoredHead?, in window: LiveWindow) {
+    private func show(in window: LiveWindow) {
         guard let stored else { return }
-        let result = head.map { KeptResult($0, rows) }
-        window.withState { [place] store, _ in
-            if let writes = stored.writes { store.replaceQueue(writes, of: place.key.identity, in: window.store) }
+        let list = RestoredList(
+            head: stored.head, rows: ResultRows(rows), isWhole: !stored.isPart, newer: newer)
+        window.withState { [identity = slot.key.service.identity] store, _ in
+            if let writes = stored.writes { store.replaceQueue(writes, of: identity, in: window.store) }
             // A fetch may have been faster.
             guard let state = store.windows[window.id], state.source != .server, window.sender.isCurrent else { return }
-            if let result { store.restored(result, in: window.id) }
-            let (last, unsettled) = (stored.head?.executed ?? 0, stored.head?.unsettled ?? [])
-            for write in stored.executed.missing(place.key.identity, after: last, unsettled)
-            where write.write.route == window.store.key.route {
-                store.restored(write, in: window.id)
-            }
+            if list.head != nil || !newer.isEmpty { store.restored(list, in: window.id) }
         }
-        if let head, let result, rows.count == head.count {
-            results.didRead(result.rows, stored.places, head, place)
+        guard let head = stored.head, list.isWhole, !stored.lacksRecords else { return }
+        slot.saved.withLock {
+            $0 = $0 ?? SavedList(number: head.number, isShaped: head.isShaped, rows: list.rows, chunks: stored.chunks)
         }
     }
 
@@ -148,7 +150,48 @@ private struct StoredReading: Sendable {
         guard !(error is CancellationError) else { return }
         diagnostics.log(
             .warning, .localStore,
-            "The kept result of service '\(place.key.path)' cannot be used and is ignored: \(error)",
-            [.path: .string(place.key.path)], error: error)
+            "A stored list of service '\(slot.key.service.path)' cannot be used and is ignored: \(error)",
+            [.path: .string(slot.key.service.path)], error: error)
+    }
+}
+
+extension QueryJudge {
+    /// Returns the rows of stored records.
+    /// - Parameter first: The index of the first one in the list.
+    /// - Throws: ``DamagedList`` if a record is not JSON, or has another id than it was stored with.
+    func storedRows(of records: ArraySlice<StoredRecord>, from first: Int) throws -> [ResultRow] {
+        // Parsed as one text, so that they share the strings that are equal, as the records of a page do.
+        var text = [UInt8(ascii: "[")]
+        for stored in records {
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            text += stored.json ?? []
+        }
+        text.append(UInt8(ascii: "]"))
+        guard let values = try? JSONValue(parsing: text[...], maximumDepth: 2048).array,
+            values.count == records.count
+        else { throw DamagedList() }
+        return try zip(first..., zip(records, values)).map { index, pair in
+            let (stored, record) = pair
+            guard key(of: record) == stored.key else { throw DamagedList() }
+            let sortValue = sorter?.firstValue { record[$0] }
+            return ResultRow(
+                key: stored.key, record: record, sortValue: sortValue, place: (index + 1) * Window.placeStep)
+        }
+    }
+}
+
+extension StoredRecord {
+    /// The record; nil if it was removed.
+    fileprivate func value() throws -> JSONValue? {
+        guard let json else { return nil }
+        guard let value = try? JSONValue(parsing: json[...], maximumDepth: 2048) else { throw DamagedList() }
+        return value
+    }
+}
+
+extension Report {
+    fileprivate init(_ stored: StoredRecord) throws {
+        let record = try stored.value()
+        self.init(name: record == nil ? .removed : .patched, key: stored.key, data: record)
     }
 }

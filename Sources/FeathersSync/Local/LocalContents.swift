@@ -4,31 +4,45 @@ public import Foundation
 
 /// The data that an app has on this device; see ``FeathersApp/localStore``.
 public struct LocalData: Sendable {
-    let results: KeptResults
+    let lists: StoredLists
 
     /// Returns what is stored, of all users.
     /// - Throws: ``FeathersError`` naming the file if it cannot be read.
-    public func contents() async throws -> LocalContents { try await results.contents() }
+    public func contents() async throws -> LocalContents { try await lists.contents() }
+
+    /// Removes the lists and records of a user from this device, or those of all users if `identity` is nil. Queued
+    /// writes stay.
+    /// - Throws: an error that names the file if one cannot be removed, or ``FeathersError/Code/badRequest`` if the
+    ///   store is read-only.
+    public func removeAll(of identity: Identity? = nil) async throws { try await lists.removeAll(of: identity) }
 }
 
 /// What an app's local store contains, for a settings screen or a support message.
 public struct LocalContents: Sendable {
-    /// The stored result of a live query.
-    public struct Result: Sendable {
+    /// The stored list of a live query.
+    public struct List: Sendable {
         /// The service's path.
         public let path: String
-        /// The query, with what else the result depends on, as JSON.
+        /// The query, with what else the list depends on, as JSON.
         public let query: String
         /// The user to whom it was sent.
         public let identity: Identity?
         /// The number of records.
         public let count: Int
-        /// The size of the records in bytes.
-        public let size: Int
         /// When the server's data was last up to date.
         public let date: Date
-        /// When it was last shown. The results that were least recently shown are removed first.
+        /// When it was last shown. The lists that were least recently shown are removed first.
         public let shown: Date
+    }
+
+    /// The stored records of a service. Lists share them.
+    public struct Records: Sendable {
+        /// The service's path.
+        public let path: String
+        /// The user to whom they were sent.
+        public let identity: Identity?
+        /// Their size in bytes.
+        public let size: Int
     }
 
     /// A queued write.
@@ -47,27 +61,38 @@ public struct LocalContents: Sendable {
         public let date: Date
     }
 
-    /// The results, the one that was shown last first.
-    public private(set) var results: [Result] = []
+    /// The lists, the one that was shown last first.
+    public private(set) var lists: [List] = []
+    /// The records of all users, by service.
+    public private(set) var records: [Records] = []
     /// The queued writes of all users, in their order.
     public private(set) var writes: [Write] = []
 
-    /// The size of everything in bytes.
-    public var size: Int { results.reduce(0) { $0 + $1.size } + writes.reduce(0) { $0 + $1.size } }
+    /// The size of all records and writes in bytes.
+    public var size: Int { records.reduce(0) { $0 + $1.size } + writes.reduce(0) { $0 + $1.size } }
 
     init() {}
 }
 
 extension LocalContents {
     init(in database: Database) throws {
-        results = try database.rows(
-            "SELECT path, query, identity, count, size, date, shown FROM results ORDER BY shown DESC"
+        lists = try database.rows(
+            """
+            SELECT path, query, identity, count, date, shown FROM lists
+            JOIN services ON services.number = lists.service ORDER BY shown DESC
+            """
         ) { row in
-            Result(
+            List(
                 path: try row.string(0) ?? "", query: try row.string(1) ?? "",
                 identity: try row.string(2).map(Identity.init), count: try row.requiredNumber(3),
-                size: try row.requiredNumber(4), date: try row.date(5) ?? .distantPast,
-                shown: try row.date(6) ?? .distantPast)
+                date: try row.date(4) ?? .distantPast, shown: try row.date(5) ?? .distantPast)
+        }
+        records = try database.rows(
+            "SELECT path, identity, sum(size) FROM services GROUP BY path, identity ORDER BY path, identity"
+        ) { row in
+            Records(
+                path: try row.string(0) ?? "", identity: try row.string(1).map(Identity.init),
+                size: try row.requiredNumber(2))
         }
         writes = try database.rows("SELECT id, path, method, identity, size, date FROM writes ORDER BY number") { row in
             Write(

@@ -20,14 +20,16 @@ enum LocalDatabase: Sendable {
     func write<Result: Sendable>(_ body: @Sendable (Database) throws -> Result) async throws -> Result {
         switch self {
         case .outbox(let outbox): try await outbox.journal.write(body)
-        case .reader: throw FeathersError.refused("The kept results cannot be changed: the local store is read-only")
+        case .reader: throw FeathersError.refused("The stored records cannot be changed: the local store is read-only")
         }
     }
 
-    /// Removes the results of executed writes that were sent to a user, from the files too; those of all users if it is
-    /// nil.
-    func removeExecuted(of identity: Identity?) async throws {
-        if case .outbox(let outbox) = self { try await outbox.journal.removeResults(of: identity) }
+    /// Removes the records of a user, from the files too; those of all users if it is nil.
+    func removeAll(of identity: Identity?) async throws {
+        switch self {
+        case .outbox(let outbox): try await outbox.journal.removeRecords(of: identity)
+        case .reader: try await write { _ in }
+        }
     }
 }
 
@@ -47,7 +49,7 @@ actor DatabaseReader {
             database = try Database.openForReading(file.lastPathComponent, in: directory, JournalTables.schema)
         }
         guard let database else { return nil }
-        // A write that ends in between must be among the pending or the executed ones.
+        // A write that ends in between is pending, or its record is there.
         return try database.snapshot { try body(database) }
     }
 }

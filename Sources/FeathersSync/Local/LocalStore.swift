@@ -2,7 +2,7 @@ public import FeathersCore
 import FeathersSupport
 public import Foundation
 
-/// A store on this device for queued writes and the last results of live queries: a SQLite database in a directory.
+/// A store on this device for queued writes and the records of live queries: a SQLite database in a directory.
 ///
 /// ```swift
 /// try await app.use(localStore: .directory(folder))
@@ -13,16 +13,17 @@ public import Foundation
 public struct LocalStore: Sendable {
     let folder: URL
     let isReadOnly: Bool
-    /// Whether a user's results are removed when that user logs out. Queued writes stay, and are sent after the next
+    /// Whether a user's records are removed when that user logs out. Queued writes stay, and are sent after the next
     /// sign-in.
     public var removesResultsAtLogOut = false
-    /// The size in bytes above which the results that were least recently shown are removed. Queued writes never are.
+    /// The size in bytes above which the lists that were least recently shown are removed, with the records that no
+    /// other list has. Queued writes never are.
     public var maximumSize = 128 * 1024 * 1024
     /// When the system lets the app read the files of the store. Has an effect on iOS, tvOS, watchOS and visionOS.
     ///
     /// A background task may run before the device is unlocked. It cannot open a store that is then out of reach.
     public var protection = Protection.untilFirstUnlock
-    /// How long changes of a result are collected before it is written.
+    /// How long changes of a list are collected before it is written.
     public var writeDelay: Duration = .milliseconds(500)
     /// How long a live query waits for the server before it shows what is known, even if that is nothing.
     package var responseDelay: Duration = .seconds(2)
@@ -33,7 +34,7 @@ public struct LocalStore: Sendable {
 
     /// A store that another process writes, for extensions and widgets.
     ///
-    /// Live queries open with the results and the queued writes that the directory contains, and follow them. Nothing is
+    /// Live queries open with the lists and the queued writes that the directory contains, and follow them. Nothing is
     /// written, so the app has no outbox.
     public static func readOnly(_ folder: URL) -> LocalStore { LocalStore(folder: folder, isReadOnly: true) }
 
@@ -76,10 +77,9 @@ extension LocalStore {
 }
 
 extension FeathersApp {
-    /// Stores writes and results on this device: installs an outbox, and lets live queries open with their last
-    /// results.
+    /// Stores writes and records on this device: installs an outbox, and lets live queries open with their last lists.
     ///
-    /// Results are written, and writes are sent, while the app is running: during ``FeathersApp/run()`` and
+    /// Records are written, and writes are sent, while the app is running: during ``FeathersApp/run()`` and
     /// ``withFeathersApp(_:_:)``.
     /// - Parameters:
     ///   - store: The place for the data.
@@ -87,7 +87,7 @@ extension FeathersApp {
     /// - Throws: ``FeathersError/Code/conflict`` if the app already has a store or an outbox, and a ``FeathersError``
     ///   naming the file if another app or process writes to the same directory, or if it cannot be used.
     public func use(localStore store: LocalStore, _ configure: (inout OutboxOptions) -> Void = { _ in }) async throws {
-        guard keptResults == nil else {
+        guard storedLists == nil else {
             throw FeathersError(.conflict, "The app already has a local store", execution: .neverSent)
         }
         guard store.folder.isFileURL else {
@@ -95,18 +95,18 @@ extension FeathersApp {
                 .badRequest, "A local store needs the URL of a directory, not '\(store.folder)'", execution: .neverSent)
         }
         guard !store.isReadOnly else {
-            self[InstalledLocalStore.self] = KeptResults(store, .reader(DatabaseReader(store.file)))
+            self[InstalledLocalStore.self] = StoredLists(store, .reader(DatabaseReader(store.file)))
             return
         }
         try store.protect()
         let outbox = try await Outbox(file: store.file) { options in
             configure(&options)
-            options.storesResults = true
+            options.storesRecords = true
         }
-        let results: KeptResults
+        let lists: StoredLists
         do {
-            let executed = try await outbox.journal.read { try ResultTables.lastExecuted(in: $0) }
-            results = KeptResults(store, .outbox(outbox), executed: executed)
+            let lastChange = try await outbox.journal.read { try RecordTables.lastChange(in: $0) }
+            lists = StoredLists(store, .outbox(outbox), lastChange: lastChange)
             try use(outbox: outbox)
         } catch {
             await outbox.close()
@@ -114,27 +114,19 @@ extension FeathersApp {
         }
         if store.removesResultsAtLogOut {
             let app = weakReference
-            observeIdentity { identity in results.userChanged(to: identity) { app.app?.diagnostics } }
+            observeIdentity { identity in lists.userChanged(to: identity) { app.app?.diagnostics } }
         }
-        use(backgroundWork: { app in await results.run(reportingTo: app.diagnostics) })
-        self[InstalledLocalStore.self] = results
+        use(backgroundWork: { app in await lists.run(reportingTo: app.diagnostics) })
+        self[InstalledLocalStore.self] = lists
     }
 
     /// The data on this device; nil if the app has no local store.
-    public var localStore: LocalData? { keptResults.map(LocalData.init) }
+    public var localStore: LocalData? { storedLists.map(LocalData.init) }
 
-    /// Removes the kept results of a user from this device, with the results of executed writes, or those of all users
-    /// if `identity` is nil. Queued writes stay.
-    /// - Throws: an error that names the file if one cannot be removed, or ``FeathersError/Code/badRequest`` if the
-    ///   store is read-only.
-    public func removeKeptResults(of identity: Identity? = nil) async throws {
-        try await keptResults?.remove(of: identity)
-    }
+    /// The app's stored lists, if any.
+    var storedLists: StoredLists? { self[InstalledLocalStore.self] }
 
-    /// The app's kept results, if any.
-    var keptResults: KeptResults? { self[InstalledLocalStore.self] }
-
-    private enum InstalledLocalStore: AppSetting { typealias Value = KeptResults }
+    private enum InstalledLocalStore: AppSetting { typealias Value = StoredLists }
 }
 
 extension DiagnosticDomain {

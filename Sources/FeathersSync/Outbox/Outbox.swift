@@ -43,6 +43,8 @@ public final class Outbox: Sendable, SecretHiding {
     let options: OutboxOptions
     let timebase: RelativeClock
     let journal: JournalWriter
+    /// The name of the file of an earlier version of this package that was set aside, if there was one.
+    private let earlierFile: String?
     private let contents: Locked<State>
     private let subscribers = Subscribers<Void>()
 
@@ -74,6 +76,7 @@ public final class Outbox: Sendable, SecretHiding {
         var queue = OutboxQueue(limit: options.concurrentLanes, retry: options.retry)
         var results: [UUID: Promise<JSONValue>] = [:]
         let (pending, records) = try await Self.open(journal, options)
+        earlierFile = await journal.earlierFile
         for stored in pending {
             queue.restore(
                 stored, isKeyed: options.service(at: stored.write.path).recognizesRepetition(of: stored.write))
@@ -83,6 +86,14 @@ public final class Outbox: Sendable, SecretHiding {
         var state = State(queue: queue, results: results, provisional: records)
         for item in queue.inOrder { state.provisional.add(item.write) }
         contents = Locked(state)
+    }
+
+    fileprivate func reportEarlierFile(to diagnostics: Diagnostics) {
+        guard let earlierFile else { return }
+        diagnostics.log(
+            .warning, .outbox,
+            "The file '\(journal.file.path)' was written by an earlier version of this package, which stored records in "
+                + "another way. It is set aside as '\(earlierFile)', with the writes that it contains")
     }
 
     /// Closes the file, so that another outbox can use it. Later writes are refused.
@@ -198,7 +209,7 @@ extension Outbox {
 
     /// Queues writes once they are on disk, in one step.
     func append(_ writes: [OutboxWrite], _ record: JournalRecord, _ results: [Promise<JSONValue>]) async throws {
-        try await journal.append(record) {
+        try await journal.append(record) { _ in
             self.change { state in
                 for (write, result) in zip(writes, results) { state.results[write.id] = result }
                 state.add(writes)
@@ -266,6 +277,7 @@ extension FeathersApp {
             throw FeathersError.unsentKeys
         }
         self[InstalledOutbox.self] = outbox
+        outbox.reportEarlierFile(to: diagnostics)
         let app = weakReference
         outbox.withState { $0.app = app }
         observeIdentity { identity in

@@ -143,6 +143,21 @@ extension Outbox {
         return state.results.removeValue(forKey: id)
     }
 
+    /// Records the end of an executed write, with the records of its response. They are shown in the same step, so that
+    /// whatever is stored later is at least as new.
+    /// - Parameter user: The sign-in that is current.
+    func end(_ write: OutboxWrite, with result: ServerResult, for user: RequestSender) async {
+        let record = ending(write, result, storedAs: stored(result, of: write, for: user))
+        let finish: @Sendable (Int) -> Void = { change in
+            var result = result
+            result.change = change
+            self.finish(write.id, with: result)?.resolve(result.value)
+        }
+        // The write is complete even if that cannot be recorded: a later process sends it again with its key, or asks
+        // for a decision.
+        do { try await journal.append(record, isOwed: true, onDurable: finish) } catch { finish(0) }
+    }
+
     /// Returns the record of the end of an executed write.
     func ending(_ write: OutboxWrite, _ result: ServerResult, storedAs executed: ExecutedResult?) -> JournalRecord {
         withState { state in
@@ -152,14 +167,13 @@ extension Outbox {
         }
     }
 
-    /// Returns a result as it is stored; nil if it is not.
-    func stored(_ result: ServerResult, for user: RequestSender) -> ExecutedResult? {
-        // Once the user has left, the results may have been removed.
-        guard options.storesResults, let sender = result.sender, result.wasSent(to: user),
-            let size = try? result.value.serialized().count,
-            size <= ExecutedWrites.maximumSize
+    /// Returns a result whose records are stored; nil if they are not.
+    private func stored(_ result: ServerResult, of write: OutboxWrite, for user: RequestSender) -> ExecutedResult? {
+        // Once the user has left, the records may have been removed.
+        guard options.storesRecords, let sender = result.sender, result.wasSent(to: user),
+            (try? result.value.serialized()) != nil
         else { return nil }
-        return ExecutedResult(result: result.value, identity: sender.identity)
+        return ExecutedResult(write: write, result: result.value, identity: sender.identity)
     }
 
     /// Returns the data to send instead. A record to be created keeps its assigned id, because later writes may refer

@@ -43,8 +43,8 @@ public struct OutboxOptions: Sendable {
     package var clock: any Clock<Duration> = ContinuousClock()
     /// Measures how long the database's log has had changes.
     package var logClock: any Clock<Duration> = ContinuousClock()
-    /// Whether results of writes are stored, because results of live queries are kept beside the outbox.
-    var storesResults = false
+    /// Whether the records of responses are stored, because those of live queries are stored beside the outbox.
+    var storesRecords = false
 
     init(_ configure: (inout OutboxOptions) -> Void = { _ in }) { configure(&self) }
 

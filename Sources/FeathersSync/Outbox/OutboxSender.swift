@@ -49,7 +49,7 @@ struct OutboxSender: Sendable {
     private func takeSignedOutWrites() async {
         guard let identity = outbox.withState({ $0.queue.nextOwner }) else { return }
         do {
-            try await outbox.journal.append(.taken(by: identity)) {
+            try await outbox.journal.append(.taken(by: identity)) { _ in
                 outbox.change { $0.queue.take(for: identity) }
             }
         } catch {
@@ -141,11 +141,7 @@ extension OutboxSender {
         }
         switch await attempt(item, service) {
         case .succeeded(let result):
-            // The write is complete even if that cannot be recorded: a later process sends it again with its key, or
-            // asks for a decision.
-            let executed = outbox.stored(result, for: app.currentSender)
-            try? await journal.append(outbox.ending(item.write, result, storedAs: executed), isOwed: true)
-            outbox.finish(id, with: result)?.resolve(result.value)
+            await outbox.end(item.write, with: result, for: app.currentSender)
         case .failed(let error):
             let verdict = SendVerdict(error, isKeyed: isKeyed)
             app.diagnostics.log(

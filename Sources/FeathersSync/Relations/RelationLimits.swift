@@ -38,7 +38,7 @@ extension FeathersApp {
     /// How long a user's first rows wait for their related records: as long as a live query waits for the server before
     /// it shows what is stored.
     var relatedDelay: (delay: Duration, clock: RelativeClock) {
-        if let results = keptResults { return (results.store.responseDelay, results.clock) }
+        if let lists = storedLists { return (lists.store.responseDelay, lists.clock) }
         let limits = relationLimits
         return (limits.responseDelay, RelativeClock(limits.clock))
     }

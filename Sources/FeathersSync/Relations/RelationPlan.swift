@@ -112,7 +112,7 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
         }
         (source.relations, source.control, source.clock) = (relations, owner.control, owner.clock)
         source.relation = RelationSource(
-            property: written(owner, source).property, owner: owner.keptText.map { "\(name) of \($0)" })
+            property: written(owner, source).property, owner: owner.listText.map { "\(name) of \($0)" })
         return source
     }
 }

@@ -28,6 +28,8 @@ struct LocalWrite: Sendable {
     var answered: Int?
     /// The record of the response; nil before, and if the response is doubtful.
     var result: JSONValue?
+    /// The number of the change that has stored the response; 0 before, and if it is not stored.
+    var change = 0
 
     var id: UUID { write.id }
     /// Whether the key of the record is not one of the server's.

@@ -88,15 +88,6 @@ struct QueryJudge: Sendable {
     /// record has no id.
     func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.key }
 
-    /// Returns the row of a record from disk.
-    /// - Parameter index: The index of the record in the result.
-    /// - Throws: ``DamagedResult`` if the record has no id.
-    func keptRow(_ record: JSONValue, at index: Int) throws -> ResultRow {
-        guard let key = key(of: record) else { throw DamagedResult() }
-        let sortValue = sorter?.firstValue { record[$0] }
-        return ResultRow(key: key, record: record, sortValue: sortValue, place: (index + 1) * Window.placeStep)
-    }
-
     /// Returns the properties that the query selects.
     func select(_ record: JSONValue) -> JSONValue { selection?(record) ?? record }
 

@@ -37,14 +37,18 @@ struct Store: Sendable {
     var lookAlikes: [String: LookAlike] = [:]
     /// The number of look-alikes found so far.
     var lookAlikeCount = 0
+    /// What was reported of records and is not stored yet; nil if nothing is stored.
+    var reports: RecentValues<Report>?
     /// The provisional keys under which created records were shown first, by the keys that the server assigned.
     var aliases = RecentValues<String>(limit: 10_000)
 
     /// - Parameters:
     ///   - id: The name of the records' id property.
     ///   - version: The name of a property that only grows; nil if there is none.
-    init(id: String, version: String? = nil) {
+    ///   - isStored: Whether records are stored.
+    init(id: String, version: String? = nil, isStored: Bool = false) {
         self.id = id
+        reports = isStored ? RecentValues(limit: 10_000) : nil
         versions = version.map { RecordVersions(property: $0) }
     }
 
@@ -252,7 +256,24 @@ extension Store {
     /// Takes a state of a record for all windows.
     mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool = false) {
         for id in ids { report(key, record, to: id, isNew: isNew) }
+        reports?.add([key: Report(name: record == nil ? .removed : .patched, key: key, data: record)])
         if records[key] != nil || queue.contains(where: { $0.key == key }) { note(key, record) }
+    }
+
+    /// Takes what was reported and is not stored yet. A report that may be older than a stored response waits for the
+    /// fetch that decides.
+    mutating func takeReports() -> [Report] {
+        guard let taken = reports else { return [] }
+        let doubtful = Set(answered.filter { $0.isDoubtful && $0.change > 0 }.map(\.key))
+        let all = taken.generations.reduce(into: [:]) { $0.merge($1) { $1 } }
+        reports = RecentValues(limit: taken.limit)
+        reports?.add(all.filter { doubtful.contains($0.key) })
+        return all.values.filter { !doubtful.contains($0.key) }
+    }
+
+    /// Gives back what could not be stored.
+    mutating func putBack(_ old: [Report]) {
+        for report in old where reports?[report.key] == nil { reports?.add([report.key: report]) }
     }
 
     /// Keeps what the server last reported of the record of a write.

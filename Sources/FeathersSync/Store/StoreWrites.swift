@@ -46,7 +46,7 @@ extension Store {
                 touch([queue[index]])
                 if isRepeated { queue[index].isDoubtful = true }
             }
-        case .executed(let id, let result): respond(to: id, result.value)
+        case .executed(let id, let result): respond(to: id, result.value, storedAs: result.change)
         case .discarded(let id, let record):
             if let record, let part = queue.first(where: { $0.id == id }) { rename(part.key, to: record.key) }
             // The write may have been executed, and possibly no event reports that, so fetch.
@@ -92,12 +92,22 @@ extension Store {
     }
 
     /// Applies the response to a write.
-    /// - Parameter response: The response; nil if it was sent to another user. A fetch then shows what the write did.
-    mutating func respond(to id: UUID, _ response: JSONValue?) {
+    /// - Parameters:
+    ///   - response: The response; nil if it was sent to another user. A fetch then shows what the write did.
+    ///   - change: The number of the change that has stored the response; 0 if it is not stored.
+    mutating func respond(to id: UUID, _ response: JSONValue?, storedAs change: Int = 0) {
         let parts = queue.filter { $0.id == id }
         queue.removeAll { $0.id == id }
         touch(parts)
-        for part in parts { respond(to: part, response.flatMap { part.report(in: $0, id: self.id) }) }
+        for var part in parts {
+            part.change = change
+            let report = response.flatMap { part.report(in: $0, id: self.id) }
+            respond(to: part, report)
+            // What is known may be newer than the response, which is stored.
+            if let report, !part.isDoubtful, let known = known(report.key) {
+                reports?.add([report.key: Report(name: .patched, key: report.key, data: known)])
+            }
+        }
         endLookAlikes(of: parts)
         prune()
     }
@@ -215,38 +225,16 @@ extension Store {
         }
     }
 
-    /// The writes that a window may not include.
-    var unsettled: Set<UUID> { Set((queue + answered).map(\.id)) }
-
-    /// Shows a result from disk until the server responds.
-    mutating func restored(_ result: KeptResult, in window: Window.ID) {
-        _ = change(window) { $0.restored(result) }
-        if let versions { remember(result.rows.filter { versions[$0.key] == nil }) }
+    /// Shows a list from disk until the server responds.
+    mutating func restored(_ list: RestoredList, in window: Window.ID) {
+        let newer = list.newer.filter { order(of: $0) != .older }
+        _ = change(window) { $0.restored(list, newer) }
+        if let versions { remember(list.rows.filter { versions[$0.key] == nil }) }
+        for report in newer { remember(report) }
         noteRecords(of: queue)
         // An earlier process may have heard of records whose creation has not been answered.
-        guard queue.contains(where: \.mayHaveCreated) else { return }
-        for row in result.rows { noteLookAlike(row.key, row.record, isStored: true) }
-    }
-
-    /// Adds an executed write of an earlier process that a result from disk may lack.
-    mutating func restored(_ executed: ExecutedWrite, in window: Window.ID) {
-        // Its response is on its way to this store.
-        guard !queue.contains(where: { $0.id == executed.write.id }) else { return }
-        for part in LocalWrite.parts(of: executed.write, number: 0, id: id) {
-            guard let report = part.report(in: executed.result.result, id: id), order(of: report) != .older else {
-                continue
-            }
-            var write = part
-            // Every page that is fetched includes it.
-            (write.key, write.answered, write.result) = (report.key, 0, report.record)
-            remember(report)
-            if !answered.contains(where: { $0.id == write.id && $0.index == write.index }) { answered.append(write) }
-            touch(write.key)
-            _ = change(window) { window in
-                guard window.isKnown, window.isStored(report) else { return }
-                window.report(report.key, report.record, isNew: window[report.key] == nil)
-            }
-        }
+        guard queue.contains(where: \.mayHaveCreated), let rows = windows[window]?.known else { return }
+        for row in rows { noteLookAlike(row.key, row.record, isStored: true) }
     }
 
     /// Returns the records that look like the one that a write may have created, as far as they are known.

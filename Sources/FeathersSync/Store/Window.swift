@@ -228,16 +228,7 @@ extension Window {
         for row in later where table[row.key] == nil { insert(row) }
     }
 
-    /// Applies a result from disk. It must still be fetched.
-    mutating func restored(_ result: KeptResult) {
-        (isComplete, source) = (result.isComplete, .stored(since: result.date))
-        order = ResultOrder(judge.sorter, isSorted: result.isSorted)
-        let present = judge.keys == nil ? ResultRows() : known
-        replaceAll(missed(result.rows), limit: result.limit, total: result.total)
-        for row in present { insert(row) }
-    }
-
-    private mutating func replaceAll(_ rows: ResultRows, limit: Int?, total: Int?) {
+    mutating func replaceAll(_ rows: ResultRows, limit: Int?, total: Int?) {
         touch(nil)
         known = rows
         table = Dictionary(minimumCapacity: rows.count)
@@ -318,7 +309,7 @@ extension Window {
 
     /// Adjusts the total to a report of a record that was not known. Unless the whole result is, it is an estimate until
     /// the next fetch, which may have counted the record.
-    private mutating func count(_ change: Int) {
+    mutating func count(_ change: Int) {
         guard !isComplete else { return }
         fetchedTotal = fetchedTotal.map { max($0 + change, 0) }
         isTotalEstimated = true

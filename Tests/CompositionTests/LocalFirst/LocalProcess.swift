@@ -181,8 +181,8 @@ final class LocalProcess {
     /// Ends the delays of live queries.
     func wakeFetches() { clock.wakeAll() }
 
-    /// Writes the results that have changed.
-    func keep() async { await app.keptResults?.write(app.diagnostics) }
+    /// Writes the lists that have changed.
+    func keep() async { await app.storedLists?.write(app.diagnostics) }
 
     /// Kills the process: what it does from now on reaches neither the server nor the disk.
     /// - Returns: The disk as it was.

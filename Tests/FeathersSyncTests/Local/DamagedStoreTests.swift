@@ -18,7 +18,7 @@
 
             /// Whether the column says how rows are read, rather than what is in them.
             var isNumber: Bool {
-                ["size", "date", "count", "version", "total", "executed", "shown", "failure_size"]
+                ["size", "date", "count", "change", "total", "growth", "shown", "failure_size"]
                     .contains(column) || column.hasPrefix("is_")
             }
         }
@@ -63,7 +63,7 @@
         private func mutations(of store: OutboxFolder) throws -> [Mutation] {
             let database = try open(store.url)
             defer { database.close() }
-            let tables = ["writes", "executed", "created", "results", "rows", "sqlite_sequence"]
+            let tables = ["writes", "created", "services", "records", "lists", "chunks"]
             return try tables.flatMap { table in
                 let columns = try database.rows("SELECT name FROM pragma_table_info('\(table)')") { $0.text(0) ?? "" }
                 let rows = try database.rows("SELECT rowid FROM \(table)") { $0.integer(0) ?? 0 }

@@ -66,8 +66,8 @@ struct LocalScene: Sendable {
 
     var database: URL { place.appending(path: "local.sqlite") }
 
-    /// The results on disk.
-    func results() async throws -> [LocalContents.Result] {
-        try await DatabaseReader(database).read { try LocalContents(in: $0) }?.results ?? []
+    /// The lists on disk.
+    func lists() async throws -> [LocalContents.List] {
+        try await DatabaseReader(database).read { try LocalContents(in: $0) }?.lists ?? []
     }
 }

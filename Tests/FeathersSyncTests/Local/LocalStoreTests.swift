@@ -10,7 +10,7 @@ import Testing
 struct LocalStoreTests {
     typealias Note = LocalScene.Note
 
-    @Test("opens a live query with the last result, then shows the server's")
+    @Test("opens a live query with the last list, then shows the server's")
     func opens() async throws {
         let scene = try LocalScene("one", "two")
         try await scene.visit()
@@ -30,7 +30,7 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("shows of a kept record only what the query selects")
+    @Test("shows of a stored record only what the query selects")
     func selection() async throws {
         struct Title: Codable, Sendable { let id: Int, text: String? }
         let scene = try LocalScene("one", "two")
@@ -201,8 +201,8 @@ struct LocalStoreTests {
     }
 
     @Test(
-        "ignores and reports a damaged result",
-        arguments: ["DELETE FROM rows", "UPDATE rows SET record = '{'", "UPDATE rows SET record = '{}'"])
+        "ignores and reports a damaged list",
+        arguments: ["DELETE FROM records", "UPDATE records SET json = '{'", "UPDATE records SET json = '{}'"])
     func damaged(_ statement: String) async throws {
         let scene = try LocalScene("one")
         try await scene.visit()
@@ -219,7 +219,7 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("ignores and reports a result that is no longer a model")
+    @Test("ignores and reports a list that is no longer of a model")
     func undecodable() async throws {
         struct Other: Codable, Sendable { var title: String }
         let scene = try LocalScene("one")
@@ -253,7 +253,7 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
-    @Test("shows each user that user's results only")
+    @Test("shows each user that user's records only")
     func identities() async throws {
         let scene = try LocalScene("one")
         try await scene.visit(as: "alice")
@@ -320,13 +320,13 @@ struct LocalStoreTests {
             if hasReturned { app.setIdentity(Identity("alice")) }
             released.resolve(())
             _ = try await queued.result()
-            let executed = try await app.outbox?.executed(at: "notes").writes
-            #expect(executed?.map(\.result.identity) == (hasReturned ? [Identity("alice")] : []))
+            let records = try await app.outbox?.records(at: "notes")
+            #expect(records?.map(\.identity) == (hasReturned ? [Identity("alice")] : []))
         }
         await app.outbox?.close()
     }
 
-    @Test("removes a user's results at log-out if the app says so", arguments: [true, false])
+    @Test("removes a user's records at log-out if the app says so", arguments: [true, false])
     func logOut(_ removes: Bool) async throws {
         let scene = try LocalScene("one")
         let store: (URL) -> LocalStore = { folder in
@@ -335,10 +335,10 @@ struct LocalStoreTests {
             return store
         }
         try await scene.visit(as: "alice", store)
-        #expect(try await scene.results().count == 1)
+        #expect(try await scene.lists().count == 1)
         let app = try await scene.app(store, as: "alice")
         try await withFeathersApp(app) { app in app.setIdentity(nil) }
-        #expect(try await scene.results().count == (removes ? 0 : 1))
+        #expect(try await scene.lists().count == (removes ? 0 : 1))
         await app.outbox?.close()
     }
 
@@ -351,11 +351,6 @@ struct LocalStoreTests {
         try await withFeathersApp(app) { app in
             _ = try await scene.notes(app).outbox.create(Note(text: "two")).result()
         }
-        // A later one does not displace it.
-        let other = OutboxWrite.sample(1)
-        let later = ExecutedResult(result: .null, identity: nil)
-        try await app.outbox?.journal.append(.added(other))
-        try await app.outbox?.journal.append(.ended(other.id, executed: later))
         await app.outbox?.close()
         scene.isOnline.withLock { $0 = false }
         for store in [LocalStore.directory, LocalStore.readOnly] {
@@ -366,27 +361,27 @@ struct LocalStoreTests {
         }
     }
 
-    @Test("removes the results of executed writes with the kept ones")
+    @Test("removes the records of executed writes with those of lists")
     func executedRemoved() async throws {
         let scene = try LocalScene("one")
         let app = try await scene.app(as: "alice")
         try await withFeathersApp(app) { app in
             _ = try await scene.notes(app).outbox.create(Note(text: "a secret")).result()
         }
-        try await app.removeKeptResults(of: Identity("bob"))
+        try await app.localStore?.removeAll(of: Identity("bob"))
         func isStored() throws -> Bool {
             try ["local.sqlite", "local.sqlite-wal"].contains { name in
                 try Data(contentsOf: scene.place.appending(path: name)).range(of: Data("a secret".utf8)) != nil
             }
         }
         #expect(try isStored())
-        try await app.removeKeptResults(of: Identity("alice"))
+        try await app.localStore?.removeAll(of: Identity("alice"))
         #expect(try !isStored())
-        #expect(try await app.outbox?.executed(at: "notes").writes.isEmpty == true)
+        #expect(try await app.outbox?.records(at: "notes").isEmpty == true)
         await app.outbox?.close()
     }
 
-    @Test("removes a user's results at log-out also while the app is not running")
+    @Test("removes a user's records at log-out also while the app is not running")
     func logOutAtRest() async throws {
         let scene = try LocalScene("one")
         let store: (URL) -> LocalStore = { folder in
@@ -397,29 +392,29 @@ struct LocalStoreTests {
         for user in ["alice", "bob"] { try await scene.visit(as: user, store) }
         let app = try await scene.app(store, as: "alice")
         app.setIdentity(nil)
-        await app.keptResults?.removed()
-        #expect(try await scene.results().count == 1)
+        await app.storedLists?.removed()
+        #expect(try await scene.lists().count == 1)
         app.setIdentity(Identity("bob"))
         app.setIdentity(Identity("alice"))
-        await app.keptResults?.removed()
-        #expect(try await scene.results().isEmpty)
+        await app.storedLists?.removed()
+        #expect(try await scene.lists().isEmpty)
         await app.outbox?.close()
     }
 
-    @Test("removes the results of one user or of all, and refuses to where another process writes")
+    @Test("removes the records of one user or of all, and refuses to where another process writes")
     func removal() async throws {
         let scene = try LocalScene("one")
         try await scene.visit(as: "alice")
         try await scene.visit(as: "bob")
-        #expect(try await scene.results().count == 2)
+        #expect(try await scene.lists().count == 2)
         let app = try await scene.app()
-        await #expect { try await scene.app(LocalStore.readOnly).removeKeptResults() } throws: {
+        await #expect { try await scene.app(LocalStore.readOnly).localStore?.removeAll() } throws: {
             FeathersError.Code.badRequest ~= $0
         }
-        try await app.removeKeptResults(of: Identity("alice"))
-        #expect(try await scene.results().count == 1)
-        try await app.removeKeptResults()
-        #expect(try await scene.results().isEmpty)
+        try await app.localStore?.removeAll(of: Identity("alice"))
+        #expect(try await scene.lists().count == 1)
+        try await app.localStore?.removeAll()
+        #expect(try await scene.lists().isEmpty)
         await app.outbox?.close()
     }
 }

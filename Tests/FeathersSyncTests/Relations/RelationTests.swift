@@ -184,7 +184,7 @@ struct RelationTests {
         let kinds: [RelationPlan<User>.Kind] = [.toOne("authorID"), .toOne("editorID"), .toSome("readers")]
         let texts = kinds.map { kind in
             let plan = RelationPlan<User>(path: "users", id: "id", kind: kind, query: Query(), embedded: nil)
-            return plan.source(of: scene.messages.live().source).keptKey(for: nil)?.text
+            return plan.source(of: scene.messages.live().source).listKey(for: nil)?.text
         }
         #expect(Set(texts).count == 3 && !texts.contains(nil))
     }

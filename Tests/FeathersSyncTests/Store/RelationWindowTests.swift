@@ -40,24 +40,13 @@ struct RelationWindowTests {
             try store.fetched(window, ask(window), Page(data: records), hooks)
         }
 
-        mutating func restore(_ records: JSONValue..., in window: Window.ID) throws {
-            let rows = records.compactMap { record in
-                store.windows[window]?.row("\(record["id"] ?? nil)", record)
-            }
-            store.restored(
-                KeptResult(
-                    rows: ResultRows(rows), total: nil, limit: nil, isComplete: true, isSorted: true, date: Date(),
-                    unsettled: []), in: window)
+        mutating func restore(_ records: JSONValue..., in window: Window.ID) {
+            store.restored(.sample(records), in: window)
         }
 
-        /// A write of an earlier process.
-        mutating func restore(patch id: Int64, _ record: JSONValue, in window: Window.ID) {
-            let write = OutboxWrite(
-                id: UUID(), key: UUID(), path: "notes", method: .patch, recordID: .integer(id), data: record,
-                query: Query(), route: [:], date: Date(), identity: nil, lane: "")
-            store.restored(
-                ExecutedWrite(number: 1, write: write, result: ExecutedResult(result: record, identity: nil)),
-                in: window)
+        /// A list with a write that was executed after it was stored.
+        mutating func restore(_ records: JSONValue..., patched: [JSONValue], in window: Window.ID) {
+            store.restored(.sample(records, newer: patched), in: window)
         }
 
         mutating func shown(_ window: Window.ID) -> [JSONValue] {
@@ -76,9 +65,8 @@ struct RelationWindowTests {
         try scene.fetch(author, new)
         let reader = try scene.open("id")
         scene.add(1, 2, to: reader)
-        try scene.restore(old, ["id": 2, "name": "old"], in: reader)
-        scene.restore(patch: 1, old, in: reader)
-        scene.restore(patch: 2, ["id": 2, "name": "patched"], in: reader)
+        scene.restore(
+            old, ["id": 2, "name": "old"], patched: [old, ["id": 2, "name": "patched"]], in: reader)
         #expect(scene.shown(reader) == [new, ["id": 2, "name": "patched"]])
         #expect(scene.shown(author) == [new])
     }
@@ -88,8 +76,7 @@ struct RelationWindowTests {
         var scene = Scene()
         let window = try scene.open("id")
         scene.add(1, to: window)
-        try scene.restore(old, in: window)
-        scene.restore(patch: 1, old, in: window)
+        scene.restore(old, patched: [old], in: window)
         try scene.fetch(window, new, hooks: HookEffects(changeQueries: true))
         #expect(scene.shown(window) == [new])
     }
@@ -99,7 +86,7 @@ struct RelationWindowTests {
         var scene = Scene()
         let window = try scene.open("noteID", sortedBy: "mark")
         scene.add(7, to: window)
-        try scene.restore(
+        scene.restore(
             ["id": 1, "noteID": 7, "mark": "a"], ["id": 2, "noteID": 7, "mark": "b"],
             ["id": 3, "noteID": 7, "mark": "c"], in: window)
         let last: JSONValue = ["id": 1, "noteID": 7, "mark": "z"]
@@ -113,7 +100,7 @@ struct RelationWindowTests {
         var scene = Scene()
         let window = try scene.open("noteID")
         scene.add(7, 8, to: window)
-        try scene.restore(["id": 1, "noteID": 7], in: window)
+        scene.restore(["id": 1, "noteID": 7], in: window)
         let time = try scene.ask(window)
         scene.remove(8, from: window, rows: [])
         try scene.store.fetched(window, time, Page(data: [["id": 1, "noteID": 8]]))

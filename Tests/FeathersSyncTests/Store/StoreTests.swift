@@ -349,11 +349,7 @@ struct StoreTests {
     func restoredResult() throws {
         var scene = Scene()
         let window = try scene.open()
-        let judge = try QueryJudge(Query(), id: "id")
-        let kept = KeptResult(
-            rows: ResultRows([try judge.keptRow(Self.note(1, "mine"), at: 0)]), total: 1, limit: nil, isComplete: true,
-            isSorted: false, date: Date(), unsettled: [])
-        scene.store.restored(kept, in: window)
+        scene.store.restored(.sample([Self.note(1, "mine")], isSorted: false), in: window)
         scene.hear(.created, Self.note(2, "theirs"))
         #expect(scene.texts(window) == ["mine"])
         let write = scene.queue(.patch, 1, ["text": "changed"])

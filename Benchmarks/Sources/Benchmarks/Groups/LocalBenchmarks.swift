@@ -269,13 +269,13 @@ enum LocalBenchmarks {
         }
 
         private func waitUntilStored(since date: Date) async throws {
-            while try await app.localStore?.contents().results.first?.date ?? .distantPast <= date {
+            while try await app.localStore?.contents().lists.first?.date ?? .distantPast <= date {
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
     }
 
-    /// Opens a kept result of 1,000 records repeatedly, for a profiler.
+    /// Opens a stored list of 1,000 records repeatedly, for a profiler.
     static func open(times: Int) async throws {
         let folder = try folder("profile")
         try await keep(records(1_000), beside: 0, in: folder)

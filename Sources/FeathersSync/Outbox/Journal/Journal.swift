@@ -32,8 +32,6 @@ final class Journal {
     /// How much of the capacity is used.
     private struct Usage {
         var (writes, dataBytes, failureBytes) = (0, 0, 0)
-        /// The number and the size of the executed writes; nil until they are counted.
-        var executed: (count: Int, bytes: Int)?
     }
 
     /// The number of created records whose provisional ids are known.
@@ -45,10 +43,15 @@ final class Journal {
     /// Held until the file is closed.
     private let lock: OpenFile
     private var usage = Usage()
+    /// The changes of records that were stored last, by the writes whose responses brought them.
+    private(set) var storedChanges: [UUID: Int] = [:]
     /// The pending writes in their order, as they were when the journal was opened. Taken once.
     private var opened: [StoredWrite] = []
 
-    /// Opens a journal, or creates one.
+    /// The name of the file of an earlier version that was set aside, if there was one.
+    let earlierFile: String?
+
+    /// Opens a journal, or creates one. A file of an earlier version is set aside.
     /// - Throws: ``FeathersError`` naming the file and the reason if it cannot be used. In that case, nothing of it was
     ///   removed.
     init(_ file: URL, limits: Limits = Limits()) throws {
@@ -61,7 +64,7 @@ final class Journal {
             }
             self.lock = lock
             do {
-                database = try Database.open(name, in: directory, JournalTables.schema)
+                (database, earlierFile) = try Self.database(name, in: directory)
                 usage = try Self.usage(in: database)
                 guard usage.writes <= limits.writes, usage.dataBytes <= limits.dataBytes else {
                     throw Unusable(
@@ -79,6 +82,19 @@ final class Journal {
         }
     }
 
+    private static func database(_ name: String, in directory: SafeDirectory) throws -> (Database, String?) {
+        do { return (try Database.open(name, in: directory, JournalTables.schema), nil) } catch let failure
+            as DatabaseFailure
+        {
+            guard case .otherVersion(let version, let supported) = failure.reason, 1..<supported ~= version else {
+                throw failure
+            }
+            let other = "\(name).version\(version)"
+            try Database.rename(name, to: other, in: directory)
+            return (try Database.open(name, in: directory, JournalTables.schema), other)
+        }
+    }
+
     /// Also checks the numbers that later steps rely on.
     private static func usage(in database: Database) throws -> Usage {
         // Sums are bounded only if no part is negative. Text is greater than all numbers.
@@ -92,18 +108,8 @@ final class Journal {
             (usage.dataBytes, usage.failureBytes) = (try row.requiredNumber(1), try row.requiredNumber(2))
             for column in 3...7 { _ = try row.number(column) }
         }
-        usage.executed = try executed(in: database)
-        _ = try ResultTables.lastExecuted(in: database)
+        _ = try RecordTables.lastChange(in: database)
         return usage
-    }
-
-    private static func executed(in database: Database) throws -> (count: Int, bytes: Int) {
-        try database.rows(
-            "SELECT count(*), CAST(total(size) AS INTEGER), min(size), max(size), max(number) FROM executed"
-        ) { row in
-            for column in 2...4 { _ = try row.number(column) }
-            return (try row.requiredNumber(0), try row.requiredNumber(1))
-        }.first ?? (0, 0)
     }
 
     /// Returns the writes that the journal contained when it was opened, once.
@@ -120,11 +126,13 @@ final class Journal {
         lock.unlock()
     }
 
-    /// Stores records in one transaction.
+    /// Stores records in one transaction. Afterward, ``storedChanges`` has the numbers of the changes that the ends of
+    /// writes have brought.
     /// - Returns: For each record, why it does not fit; nil if it is stored.
     /// - Throws: ``FeathersError`` naming the file and the reason. In that case, none of them is stored.
     func append(_ entries: [Entry]) throws -> [FeathersError?] {
         let before = usage
+        storedChanges = [:]
         do {
             return try database.transaction {
                 try entries.map { entry in
@@ -144,16 +152,12 @@ final class Journal {
         }
     }
 
-    /// Removes the results of executed writes that were sent to a user, from the files too unless another process reads
-    /// them now; those of all users if it is nil.
+    /// Removes the lists and records of a user, from the files too unless another process reads them now; those of all
+    /// users if it is nil.
     /// - Throws: ``FeathersError`` naming the file if it cannot be written.
-    func removeResults(of identity: Identity?) throws {
-        do {
-            usage.executed = nil
-            let name = SQLiteValue(identity?.name)
-            try database.execute("DELETE FROM executed WHERE ?1 IS NULL OR result_identity = ?1", name)
-            try database.checkpoint(waitingAtMost: Database.checkpointWait)
-        } catch {
+    func removeRecords(of identity: Identity?) throws {
+        try write { try LocalRoom.removeAll(of: identity, in: $0) }
+        do { try database.checkpoint(waitingAtMost: Database.checkpointWait) } catch {
             throw Self.failure(path, "cannot be written", error)
         }
     }
@@ -212,7 +216,6 @@ extension Journal {
                 case .failed(_, let reason, let error, _): [try JournalTables.json(reason, error)]
                 case .replaced(_, let key, let data, let base, let tag):
                     [.text(key.text), try JournalTables.json(data), try JournalTables.json(base), SQLiteValue(tag)]
-                case .ended(_, _, let executed?, _, _): [try JournalTables.json(executed.result)]
                 case .rewritten(_, let data): [try JournalTables.json(data)]
                 case .taken, .begun, .released, .ended: []
                 }
@@ -253,9 +256,7 @@ extension Journal {
                 "UPDATE writes SET key = ?, data = ?, base = ?, tag = ?, size = ? WHERE id = ?",
                 entry.values + [SQLiteValue(entry.size), .text(id.text)])
         case .ended(let id, let made, let executed, let data, let dependents):
-            if let executed, let old = try sizes(of: id) {
-                try keep(id, executed, entry, size: old.data + entry.size)
-            }
+            if let executed { storedChanges[id] = try RecordTables.put(executed, in: database) }
             for id in [id] + dependents { try remove(id) }
             for (provisional, id) in made { try rename(provisional, to: id) }
             for (id, data) in data { try rewrite(id, JournalTables.json(data)) }
@@ -319,25 +320,6 @@ extension Journal {
         try database.execute(
             "UPDATE writes SET may_have_executed = ?, failure = NULL, failure_size = 0 WHERE id = ?",
             SQLiteValue(mayHaveExecuted), .text(id.text))
-    }
-
-    /// Moves a write to the executed ones, of which the oldest are removed.
-    private func keep(_ id: UUID, _ executed: ExecutedResult, _ entry: Entry, size: Int) throws {
-        // A few large ones would displace all others.
-        guard size <= ExecutedWrites.limit.bytes / 16 else { return }
-        let counted = try usage.executed ?? Self.executed(in: database)
-        try database.execute(
-            JournalTables.copyToExecuted, entry.values[0],
-            SQLiteValue(executed.identity?.name), SQLiteValue(entry.size), .text(id.text))
-        usage.executed = (counted.count + 1, counted.bytes + size)
-        guard counted.count >= ExecutedWrites.limit.writes || counted.bytes + size > ExecutedWrites.limit.bytes else {
-            return
-        }
-        // Many at once, so that they are rarely counted.
-        try database.execute(
-            "DELETE FROM executed WHERE number <= (SELECT number FROM executed ORDER BY number LIMIT 1 OFFSET ?)",
-            SQLiteValue(counted.count / 2))
-        usage.executed = try Self.executed(in: database)
     }
 
     private func createdID(for record: SQLiteValue) throws -> SQLiteValue? {

@@ -20,7 +20,7 @@ enum JournalRecord: Sendable {
     /// The write is to be sent with other data and another key, made on `base`, whose tag is `tag`.
     case replaced(UUID, key: UUID, data: JSONValue, base: JSONValue? = nil, tag: String? = nil)
     /// The write was executed or discarded. `made` are the ids of the records it created, by the provisional ids under
-    /// which other writes may know them. `executed` is the server's result, if a kept result may not contain it yet.
+    /// which other writes may know them. `executed` is the server's result, if its records are stored.
     /// `data` is that of the writes that refer to its records, with the assigned ids, and `dependents` are the writes
     /// that end with it.
     case ended(
@@ -28,6 +28,9 @@ enum JournalRecord: Sendable {
         dependents: [UUID] = [])
     /// The data has the assigned ids of records in place of provisional ones.
     case rewritten(UUID, JSONValue)
+
+    /// The write whose end this is, if it is one.
+    var endedWrite: UUID? { if case .ended(let id, _, _, _, _) = self { id } else { nil } }
 
     /// Creates the record of a failure that needs a decision.
     init(_ failure: OutboxFailure) {

@@ -2,16 +2,15 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// The tables of an outbox's database, and the rows in them. ``ResultTables`` has the others.
+/// The tables of an outbox's database, and the rows in them. ``RecordTables`` and ``ListTables`` have the others.
 ///
-///     writes    the pending writes, in their order; updated in place
-///     executed  the writes that were executed last, with the server's results
-///     created   the ids of the records that were created last, by their provisional ids
+///     writes   the pending writes, in their order; updated in place
+///     created  the ids of the records that were created last, by their provisional ids
 ///
 /// Ids of records and all data are JSON.
 enum JournalTables {
     static let schema = DatabaseSchema(
-        application: 0x464F_5554, version: 1,
+        application: 0x464F_5554, version: 2,
         statements: [
             """
             CREATE TABLE writes (number INTEGER PRIMARY KEY, \(definitions),
@@ -19,13 +18,8 @@ enum JournalTables {
             """,
             "CREATE UNIQUE INDEX writes_id ON writes (id)",
             "CREATE INDEX writes_record ON writes (record)",
-            """
-            CREATE TABLE executed (number INTEGER PRIMARY KEY AUTOINCREMENT, result_identity TEXT, \(definitions),
-            result TEXT NOT NULL)
-            """,
-            "CREATE INDEX executed_path ON executed (path)",
             "CREATE TABLE created (number INTEGER PRIMARY KEY, provisional TEXT NOT NULL UNIQUE, id TEXT NOT NULL)",
-        ] + ResultTables.statements)
+        ] + RecordTables.statements + ListTables.statements)
 
     /// The columns of a write. Sizes come first, because SQLite reads large rows from their beginning.
     private static let definitions = """
@@ -43,10 +37,6 @@ enum JournalTables {
 
     static let insertion = "INSERT INTO writes (\(columns)) VALUES (\(placeholders))"
     static let replacement = "UPDATE writes SET (\(columns)) = (\(placeholders)) WHERE id = ?"
-    static let copyToExecuted = """
-        INSERT INTO executed (result, result_identity, \(columns))
-        SELECT ?, ?, size + ?, \(columns.dropFirst("size, ".count)) FROM writes WHERE id = ?
-        """
 
     /// The values of a write's columns.
     static func values(of write: OutboxWrite) throws -> [SQLiteValue] {
@@ -104,23 +94,6 @@ enum JournalTables {
         }
         guard let path else { return try database.rows("\(sql) ORDER BY number", read: read) }
         return try database.rows("\(sql) WHERE path = ? ORDER BY number", .text(path), read: read)
-    }
-
-    /// Reads the executed writes of a service, the oldest first.
-    static func executed(in database: Database, at path: String) throws -> ExecutedWrites {
-        let sql = """
-            SELECT \(columns), result, number, result_identity FROM executed WHERE path = ? ORDER BY number
-            """
-        let writes = try database.rows(sql, .text(path)) { row in
-            try reading("an executed write", in: database) {
-                guard let result = try row.json(columnCount) else { throw Unreadable() }
-                let identity = try row.string(columnCount + 2).map(Identity.init)
-                return ExecutedWrite(
-                    number: try row.requiredNumber(columnCount + 1), write: try OutboxWrite(row),
-                    result: ExecutedResult(result: result, identity: identity))
-            }
-        }
-        return ExecutedWrites(writes: writes)
     }
 
     /// Reads the ids that the server has assigned last, by the provisional ones.

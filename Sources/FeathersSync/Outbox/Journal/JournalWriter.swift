@@ -9,7 +9,7 @@ actor JournalWriter {
         let entry: Journal.Entry
         /// Whether the record is stored later if it cannot be stored now.
         let isOwed: Bool
-        let onDurable: @Sendable () -> Void
+        let onDurable: @Sendable (Int) -> Void
         let end = Promise<Void>()
     }
 
@@ -43,6 +43,9 @@ actor JournalWriter {
         return journal.takeOpened()
     }
 
+    /// The name of the file of an earlier version that was set aside, if there was one.
+    var earlierFile: String? { journal?.earlierFile }
+
     /// Stores the waiting records, and closes and unlocks the file. Later calls fail.
     func close() {
         flush()
@@ -69,8 +72,8 @@ actor JournalWriter {
         logChanged()
     }
 
-    /// Removes the results of executed writes that were sent to a user; those of all users if it is nil.
-    func removeResults(of identity: Identity?) throws {
+    /// Removes the lists and records of a user; those of all users if it is nil.
+    func removeRecords(of identity: Identity?) throws {
         flush()
         owed = owed.map { record in
             guard case .ended(let id, let made, let executed?, let data, let dependents) = record,
@@ -80,7 +83,7 @@ actor JournalWriter {
         }
         guard let journal else { throw closed }
         logChanged()
-        try journal.removeResults(of: identity)
+        try journal.removeRecords(of: identity)
     }
 
     /// Reads the database in one step, the waiting records included.
@@ -90,11 +93,16 @@ actor JournalWriter {
         return try journal.read(body)
     }
 
-    /// Changes other tables than the writes', as a whole or not at all.
+    /// Changes other tables than the writes', as a whole or not at all. Ends of writes that could not be stored before
+    /// are stored first, because they are older.
     func write<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
         flush()
         guard let journal else { throw closed }
         logChanged()
+        if !owed.isEmpty {
+            _ = try journal.append(owed.compactMap { try? Journal.entry($0) })
+            owed = []
+        }
         return try journal.write(body)
     }
 
@@ -108,11 +116,12 @@ actor JournalWriter {
     /// - Parameters:
     ///   - record: The record to append.
     ///   - isOwed: Whether the record is still true if it cannot be stored. It is then stored with the next record.
-    ///   - onDurable: Called once the record is on disk, in the order of the records.
+    ///   - onDurable: Called once the record is on disk, in the order of the records, before anything else is stored.
+    ///     Receives the number of the change if the record is the end of a write whose response is stored, otherwise 0.
     /// - Throws: ``FeathersError`` naming the file if the record was not stored or does not fit. In that case, the
     ///   file contains no part of it.
     nonisolated func append(
-        _ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable () -> Void = {}
+        _ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
         let ticket = Ticket(entry: try Journal.entry(record), isOwed: isOwed, onDurable: onDurable)
         line.withLock { $0.append(ticket) }
@@ -140,7 +149,7 @@ actor JournalWriter {
                 if let refusal {
                     ticket.end.fail(refusal)
                 } else {
-                    ticket.onDurable()
+                    ticket.onDurable(ticket.entry.record.endedWrite.flatMap { journal.storedChanges[$0] } ?? 0)
                     ticket.end.resolve(())
                 }
             }

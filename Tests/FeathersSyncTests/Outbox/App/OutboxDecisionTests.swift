@@ -138,7 +138,7 @@ struct OutboxDecisionTests {
         let scene = try await OutboxApp(in: folder, server: AnsweringServer(.error(refusal)))
         try await scene.messages.outbox.patch(1, with: ["n": 1])
         try await scene.live { _ in try await scene.outbox.wait { $0.entries.first?.status == .awaitingDecision } }
-        #expect(try Data(contentsOf: folder.file).count < 64 * 1024)
+        #expect(try Data(contentsOf: folder.file).count < 128 * 1024)
         let later = try await OutboxApp(in: folder)
         for outbox in [scene.outbox, later.outbox] {
             let error = outbox.state.entries.first?.failure?.error

@@ -54,9 +54,26 @@ struct DamagedJournalTests {
     func laterVersion() throws {
         let database = try Database.open(
             "writes.outbox", in: SafeDirectory.make(folder.url.path), JournalTables.schema)
-        try database.execute("PRAGMA user_version = 2")
+        try database.execute("PRAGMA user_version = 3")
         database.close()
-        try expectRefusal("it has version 2; only 1 is supported", folder)
+        try expectRefusal("it has version 3; only 2 is supported", folder)
+    }
+
+    @Test("A file of an earlier version is set aside as it is, and an empty one takes its place")
+    func earlierVersion() throws {
+        let database = try Database.open(
+            "writes.outbox", in: SafeDirectory.make(folder.url.path), JournalTables.schema)
+        try database.execute("PRAGMA user_version = 1")
+        database.close()
+        let bytes = try folder.bytes(of: "writes.outbox")
+        let journal = try Journal(folder.file)
+        #expect(journal.earlierFile == "writes.outbox.version1" && journal.takeOpened().isEmpty)
+        try journal.append(.added(.sample(1)))
+        journal.close()
+        #expect(try Array(folder.bytes(of: "writes.outbox.version1")) == Array(bytes))
+        let next = try Journal(folder.file)
+        #expect(next.earlierFile == nil && next.takeOpened().count == 1)
+        next.close()
     }
 
     @Test("With any damaged page of pending writes, it is refused, named, and left as it is")

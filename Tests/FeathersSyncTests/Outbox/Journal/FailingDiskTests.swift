@@ -45,7 +45,7 @@ struct FailingDiskTests {
         try journal.append(.added(.sample(1)))
     }
 
-    @Test("Each write that a process acknowledged before its disk was full is found", arguments: [160, 200, 260])
+    @Test("Each write that a process acknowledged before its disk was full is found", arguments: [220, 260, 320])
     func process(blocks: Int) async throws {
         let acknowledged = folder.url.appending(path: "acknowledged")
         let arguments = [

@@ -27,9 +27,8 @@ struct JournalTests {
         let error = try #require(found.last?.failure?.error)
         #expect(error.code == .conflict && error.data == ["version": 3] && error.errors == ["text": "old"])
         #expect(error.execution == SampleJournal.refusal.execution && found.last?.failure?.write == third)
-        let executed = try Journal.peek(at: folder.file, service: "messages").executed.writes
-        #expect(executed.map(\.write) == [.sample(1)] && executed.map(\.result.result) == [["id": 1]])
-        #expect(executed.map(\.result.identity) == [Identity("alice")])
+        let records = try Journal.peek(at: folder.file, service: "messages").records
+        #expect(records == [FoundRecord(identity: Identity("alice"), key: "1", value: ["id": 1])])
     }
 
     @Test("A write is found as it was stored, whatever it contains")
@@ -75,47 +74,48 @@ struct JournalTests {
         #expect(try folder.found().map(\.write.recordID) == [2, 2, 2, "provisional"])
     }
 
-    private func execute(
-        _ numbers: Range<Int>, in journal: Journal, as identity: Identity? = nil, text: String = "x"
-    ) throws {
-        for number in numbers {
-            let result = ExecutedResult(result: ["text": .string(text)], identity: identity)
-            let records: [JournalRecord] = [
-                .added(.sample(number)), .begun(.sample(number)), .ended(.sample(number), executed: result),
-            ]
-            let refusals = try journal.append(records.map { try Journal.entry($0) })
-            #expect(refusals.allSatisfy { $0 == nil })
-        }
+    private func execute(_ number: Int, in journal: Journal, text: JSONValue = "x") throws {
+        let result: JSONValue = ["id": .integer(Int64(number)), "text": text]
+        let records: [JournalRecord] = [
+            .added(.sample(number)), .begun(.sample(number)),
+            .ended(.sample(number), executed: .sample(number, result)),
+        ]
+        let refusals = try journal.append(records.map { try Journal.entry($0) })
+        #expect(refusals.allSatisfy { $0 == nil })
     }
 
-    @Test("Executed writes are stored within bounds of number and size, and the oldest go first")
-    func executedLimits() throws {
-        let (most, bytes) = ExecutedWrites.limit
+    @Test("The end of a write has its record, whatever its size and however many follow")
+    func executed() throws {
         let journal = try Journal(folder.file)
-        func count() throws -> Int { try journal.executed(at: "messages").writes.count }
-        try execute(0..<most, in: journal)
-        #expect(try count() == most)
-        try execute(most..<most + 1, in: journal)
-        #expect(try count() == most / 2)
-        #expect(try journal.executed(at: "messages").writes.last?.write.id == .sample(most))
-        // 17 where 16 fit, and all small ones.
-        try execute(2000..<2017, in: journal, text: String(repeating: "x", count: bytes / 16 - 1000))
-        #expect(try count() < most / 2)
-        let before = try count()
-        try execute(3000..<3001, in: journal, text: String(repeating: "x", count: bytes / 16))
-        #expect(try count() == before)
-        #expect(try journal.executed(at: "others").writes.isEmpty)
+        let large = JSONValue.string(String(repeating: "x", count: 1_000_000))
+        for number in 0..<1500 {
+            try execute(number, in: journal, text: number == 0 ? large : "x")
+            #expect(journal.storedChanges == [.sample(number): number + 1])
+        }
+        let found = try journal.records(at: "messages")
+        #expect(found.map(\.key) == (0..<1500).map(String.init) && found[0].value?["text"] == large)
+        #expect(try journal.records(at: "others").isEmpty)
+        // A later state of a record replaces the former one, and a removed one leaves a trace.
+        try journal.append(.ended(.sample(1), executed: .sample(1, ["id": 1, "text": "y"])))
+        var removal = ExecutedResult.sample(2, .null)
+        removal = ExecutedResult(
+            write: OutboxWrite(
+                id: removal.write.id, key: removal.write.key, path: "messages", method: .remove, recordID: 2, data: nil,
+                query: Query(), route: removal.write.route, date: Date(), identity: nil, lane: ""),
+            result: .null, identity: nil)
+        try journal.append(.ended(.sample(2), executed: removal))
+        let later = try journal.records(at: "messages")
+        #expect(later.count == 1500 && later[1].value?["text"] == "y" && later[2].value == nil)
     }
 
-    @Test("A user's results are removed from the files too, and no others")
-    func removingResults() async throws {
+    @Test("A user's records are removed from the files too, and no others")
+    func removingRecords() async throws {
         let writer = JournalWriter(folder.file)
         _ = try await writer.open()
         for (number, name) in [(1, "alice"), (2, "bob")] {
-            let result = ExecutedResult(
-                result: .string("result of \(name)"), identity: Identity(name))
+            let record: JSONValue = ["id": .integer(Int64(number)), "text": .string("result of \(name)")]
             try await writer.append(.added(.sample(number)))
-            try await writer.append(.ended(.sample(number), executed: result))
+            try await writer.append(.ended(.sample(number), executed: .sample(number, record, to: name)))
         }
         func contains(_ text: String) throws -> Bool {
             try ["writes.outbox", "writes.outbox-wal"].contains {
@@ -123,10 +123,10 @@ struct JournalTests {
             }
         }
         #expect(try contains("result of alice"))
-        try await writer.removeResults(of: Identity("alice"))
+        try await writer.removeRecords(of: Identity("alice"))
         #expect(try !contains("result of alice"))
-        #expect(try await writer.executed(at: "messages").writes.map(\.write.id) == [.sample(2)])
-        try await writer.removeResults(of: nil)
+        #expect(try await writer.records(at: "messages").map(\.key) == ["2"])
+        try await writer.removeRecords(of: nil)
         #expect(try !contains("result of bob"))
         await writer.close()
     }
@@ -149,7 +149,7 @@ struct JournalTests {
         let fresh = try OutboxFolder()
         for (folder, executed) in [(fresh, 0), (folder, 5000)] {
             let journal = try Journal(folder.file)
-            try execute(0..<executed, in: journal)
+            for number in 0..<executed { try execute(number, in: journal) }
             try journal.append(.added(.sample(1)))
             journal.close()
         }

@@ -21,7 +21,7 @@ struct KilledJournalTests {
     }
 
     private static func isExecuted(_ folder: OutboxFolder) throws -> Bool {
-        try !Journal.peek(at: folder.file, service: "messages").executed.writes.isEmpty
+        try !Journal.peek(at: folder.file, service: "messages").records.isEmpty
     }
 
     @Test("Killed after any statement, it has each acknowledged record, and at most the one in progress")
@@ -37,7 +37,7 @@ struct KilledJournalTests {
                 let copy = try folder.copy()
                 let found = try copy.found().text
                 #expect(expected[acknowledged...].prefix(2).contains(found), "after statement \(statements)")
-                // The result and the end of a write are one: never both, never neither.
+                // The record and the end of a write are one: never both, never neither.
                 let isPending = try copy.found().contains { $0.write.id == .sample(1) }
                 #expect(try acknowledged < 1 || Self.isExecuted(copy) != isPending, "after statement \(statements)")
             } catch {

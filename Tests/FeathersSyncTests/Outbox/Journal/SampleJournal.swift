@@ -26,6 +26,15 @@ extension UUID {
     }
 }
 
+extension ExecutedResult {
+    /// The result of a write whose response is the whole record.
+    static func sample(_ number: Int, _ result: JSONValue, to name: String? = nil) -> ExecutedResult {
+        var write = OutboxWrite.sample(number)
+        write.query = Query()
+        return ExecutedResult(write: write, result: result, identity: name.map { Identity($0) })
+    }
+}
+
 /// A journal's records by numbers, and what they result in.
 enum SampleJournal {
     static let refusal = FeathersError(.conflict, "Somebody was faster", data: ["version": 3], errors: ["text": "old"])
@@ -35,7 +44,7 @@ enum SampleJournal {
         .added(.sample(1)), .added(.sample(2)), .begun(.sample(1)), .added(.sample(3)),
         .ended(
             .sample(1), made: ["provisional": 7],
-            executed: ExecutedResult(result: ["id": 1], identity: Identity("alice"))),
+            executed: .sample(1, ["id": 1], to: "alice")),
         .taken(by: Identity("alice")), .begun(.sample(2)),
         .failed(.sample(2), .conflict, refusal, mayHaveExecuted: false),
         .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"], base: ["text": "He"], tag: "t"),

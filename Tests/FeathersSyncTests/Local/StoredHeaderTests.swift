@@ -7,7 +7,7 @@ import Testing
 @testable import FeathersSync
 
 @Suite("The header fields of live queries on disk", .timeLimit(.minutes(10)))
-struct KeptHeaderTests {
+struct StoredHeaderTests {
     private let secret = "s3cr3t-t0ken"
 
     /// The files below the store's folder that contain a text.
@@ -40,7 +40,7 @@ struct KeptHeaderTests {
     func credentials(_ name: String) async throws {
         let scene = try LocalScene("one")
         try await scene.visit(as: "alice", headers: [name: "Bearer \(secret)"])
-        #expect(try await scene.results().count == 1)
+        #expect(try await scene.lists().count == 1)
         #expect(try files(of: scene, with: secret) == [])
         #expect(try await offline(scene, as: "alice", [name: "Bearer renewed"]) == ["one", "queued"])
         #expect(try await offline(scene, as: "bob", [name: "Bearer \(secret)"]) == ["queued"])

@@ -6,11 +6,11 @@ import Testing
 
 @testable import FeathersSync
 
-@Suite("Kept results in the database", .timeLimit(.minutes(10)))
-struct KeptResultTests {
+@Suite("Stored lists", .timeLimit(.minutes(10)))
+struct StoredListTests {
     private typealias Note = LocalScene.Note
 
-    /// A server with many records, and an app that keeps them.
+    /// A server with many records, and an app that stores them.
     private struct Scene: Sendable {
         let local: LocalScene
         let app: FeathersApp
@@ -28,11 +28,11 @@ struct KeptResultTests {
             let notes = local.notes(app)
             var live = notes.live(query).snapshots.makeAsyncIterator()
             while try await live.next()?.source != .server {}
-            await app.keptResults?.write(app.diagnostics)
+            await app.storedLists?.write(app.diagnostics)
             for id in ids {
                 _ = try await notes.patch(id, with: ["text": "changed"])
                 while try await live.next()?.first(where: { $0.record.id == id })?.record.text != "changed" {}
-                await app.keptResults?.write(app.diagnostics)
+                await app.storedLists?.write(app.diagnostics)
             }
         }
 
@@ -99,20 +99,26 @@ struct KeptResultTests {
 
     @Test("of the queries that were shown least recently make room, and no write does")
     func room() async throws {
-        let scene = try await Scene(100) { $0.maximumSize = 3_000 }
+        let scene = try await Scene(100) { $0.maximumSize = 2_000 }
         let write = try await scene.local.notes(scene.app).outbox.create(
             Note(text: String(repeating: "x", count: 5_000)))
-        for limit in [20, 30, 40] { try await scene.show(.sorted(by: "id").limit(limit)) }
+        func list(_ start: Int) -> Query<Note> { .where("id", .greaterThan(start)).sorted(by: "id").limit(20) }
+        for start in [0, 30, 60] { try await scene.show(list(start)) }
         var contents = try await #require(scene.app.localStore).contents()
-        #expect(contents.results.map(\.count) == [60, 45])
-        #expect(contents.results.allSatisfy { $0.path == "notes" && $0.size > 500 && $0.date <= $0.shown })
+        // Each list has 30 records of some 26 bytes.
+        #expect(contents.lists.map(\.count) == [30, 30] && contents.records.map(\.path) == ["notes"])
+        #expect(contents.lists.allSatisfy { $0.path == "notes" && $0.date <= $0.shown })
         #expect(contents.writes.map(\.id) == [write.id] && contents.writes[0].size > 5_000)
-        #expect(contents.size > 5_000)
-        // Showing it again makes the other one the older.
-        try await scene.show(.sorted(by: "id").limit(30))
-        try await scene.show(.sorted(by: "id").limit(20))
+        #expect(contents.size == contents.records[0].size + contents.writes[0].size)
+        // The second one is shown least recently, and the last one has 15 new records.
+        try await scene.show(list(0))
+        try await scene.show(list(45))
         contents = try await #require(scene.app.localStore).contents()
-        #expect(contents.results.map(\.count) == [30, 45])
+        #expect(contents.lists.allSatisfy { !$0.query.contains("30") } && contents.lists.count == 3)
+        #expect(contents.records[0].size <= 2_000)
+        // Records that two lists have take room once.
+        for limit in [15, 16, 17, 18] { try await scene.show(list(0).limit(limit)) }
+        #expect(try await #require(scene.app.localStore).contents().lists.count == 7)
         await scene.app.outbox?.close()
     }
 
@@ -120,9 +126,8 @@ struct KeptResultTests {
     func tooLarge(_ count: Int) async throws {
         let scene = try await Scene(count) { $0.maximumSize = 200 }
         try await scene.show(changing: [1])
-        #expect(try await scene.local.results().isEmpty)
-        let rows = try await scene.app.outbox?.journal.read { try $0.integer("SELECT count(*) FROM rows") }
-        #expect(rows == 0)
+        #expect(try await scene.local.lists().isEmpty)
+        #expect(try await scene.app.outbox?.records(at: "notes").isEmpty == true)
         await scene.app.outbox?.close()
     }
 
@@ -132,8 +137,8 @@ struct KeptResultTests {
         let notes = scene.local.notes(scene.app)
         var live = notes.live(.sorted(by: "id"), stores: false).snapshots.makeAsyncIterator()
         while try await live.next()?.source != .server {}
-        await scene.app.keptResults?.write(scene.app.diagnostics)
-        #expect(try await scene.local.results().isEmpty)
+        await scene.app.storedLists?.write(scene.app.diagnostics)
+        #expect(try await scene.local.lists().isEmpty)
         try await scene.show()
         scene.local.isOnline.withLock { $0 = false }
         try await notes.outbox.create(Note(text: "queued"))
@@ -147,11 +152,9 @@ struct KeptResultTests {
         let scene = try await Scene(5)
         try await scene.show()
         try await scene.show(changing: [3])
-        #expect(try await scene.local.results().map(\.count) == [5])
-        let rows = try await scene.app.outbox?.journal.read { database in
-            try (database.integer("SELECT count(*) FROM rows"), database.integer("SELECT number FROM results"))
-        }
-        #expect(rows?.0 == 5 && rows?.1 == 1)
+        #expect(try await scene.local.lists().map(\.count) == [5])
+        let number = try await scene.app.outbox?.journal.read { try $0.integer("SELECT number FROM lists") }
+        #expect(try await scene.app.outbox?.records(at: "notes").count == 5 && number == 1)
         #expect(try await scene.stored(5)?[2].text == "changed")
         await scene.app.outbox?.close()
     }
@@ -210,7 +213,6 @@ struct KeptResultTests {
         for _ in 0..<1_000 { deep = [deep] }
         let many = JSONObject((0..<40).map { ("key \($0)", .integer($0)) })
         let judge = try QueryJudge(.sorted(by: "author.name"), id: "id")
-        let source = FeathersApp().service("notes").live().source
         let forms: [JSONObject] = [
             ["id": 1, "text": "a", "author": ["name": "Ada \"A.\" \u{1F600}"]],
             ["id": 2, "text": 5, "author": ["name": "Bob"]],
@@ -219,16 +221,21 @@ struct KeptResultTests {
             ["id": try JSONValue(parsing: "12345678901234567890123"), "text": "a"],
         ]
         for record in forms {
-            let text = try JSONValue.object(record).serialized()
-            let row = try #require(try source.keptRows(of: [text], from: 0, judge).first)
+            let stored = StoredRecord(
+                number: 1, key: record["id"]?.description ?? "", change: 1,
+                json: try JSONValue.object(record).serialized())
+            let row = try #require(try judge.storedRows(of: [stored], from: 0).first)
             #expect(row.key == record["id"]?.description && row.sortValue == record["author"]?["name"])
             #expect(row.record == .object(record))
         }
-        #expect(throws: DamagedResult.self) { try source.keptRows(of: [Array("{}".utf8)], from: 0, judge) }
+        for text in ["{}", "{", #"{"id":2}"#] {
+            let stored = StoredRecord(number: 1, key: "1", change: 1, json: Array(text.utf8))
+            #expect(throws: DamagedList.self) { try judge.storedRows(of: [stored], from: 0) }
+        }
     }
 
-    @Test("name the executed writes that they lack, however long ago those were executed")
-    func unsettled() throws {
+    @Test("include no response of which a window has not taken account, and leave its record alone")
+    func lacking() throws {
         var store = Store(id: "id")
         // Shaped for its query, so that it does not take responses.
         let window = store.open(Window(try QueryJudge(Query<JSONValue>().selecting("text"), id: "id")))
@@ -238,17 +245,13 @@ struct KeptResultTests {
         let write = OutboxWrite(
             id: id, key: id, path: "records", method: .patch, recordID: 2, data: ["text": "b"], query: Query(),
             route: [:], date: Date(), identity: nil, lane: "2")
-        let result: JSONValue = ["id": 2, "text": "b"]
         store.apply(.queued(write, number: 1))
         store.apply(.sending(id, isRepeated: false))
-        store.apply(.executed(id, ServerResult(value: result, sender: RequestSender(nil))))
-        let taken = KeptResult(try #require(store.windows[window]), store.unsettled, at: .current)
-        #expect(taken.rows.isEmpty)
-        let old = ExecutedWrite(number: 3, write: write, result: ExecutedResult(result: result, identity: nil))
-        let executed = ExecutedWrites(writes: [old])
-        #expect(executed.missing(nil, after: 5, taken.unsettled).map(\.write.id) == [id])
-        #expect(executed.missing(nil, after: 2, []).map(\.write.id) == [id])
-        #expect(executed.missing(nil, after: 3, []).isEmpty)
-        #expect(executed.missing(Identity("bob"), after: 0, taken.unsettled).isEmpty)
+        store.apply(
+            .executed(id, ServerResult(value: ["id": 2, "text": "b"], sender: RequestSender(nil), change: 5)))
+        let opened = try #require(store.windows[window])
+        let state = ListState(opened, lacking: store.answered.filter(opened.replays), at: 9)
+        #expect(state.rows.isEmpty && state.lacking == ["2"] && state.change == 4 && state.taken == 9)
+        #expect(ListState(opened, lacking: [], at: 9).change == 9)
     }
 }
