@@ -76,7 +76,7 @@ struct SavedList: Sendable {
         return !isSame
     }
 
-    /// Divides the keys of changed chunks anew.
+    /// Divides the keys of changed chunks.
     /// - Returns: Whether there was room.
     private func rewrite(_ dirty: [(chunks: Range<Int>, growth: Int)], _ ends: [Int], _ changes: inout Changes) -> Bool
     {

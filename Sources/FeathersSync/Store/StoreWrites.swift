@@ -227,7 +227,7 @@ extension Store {
 
     /// Shows a list from disk until the server responds.
     mutating func restored(_ list: RestoredList, in window: Window.ID) {
-        let newer = list.newer.filter { order(of: $0) != .older }
+        let newer = list.newer.filter { order(of: $0) != .older } + unstored(for: list.rows, besides: window)
         _ = change(window) { $0.restored(list, newer) }
         if let versions { remember(list.rows.filter { versions[$0.key] == nil }) }
         for report in newer { remember(report) }
@@ -235,6 +235,19 @@ extension Store {
         // An earlier process may have heard of records whose creation has not been answered.
         guard queue.contains(where: \.mayHaveCreated), let rows = windows[window]?.known else { return }
         for row in rows { noteLookAlike(row.key, row.record, isStored: true) }
+    }
+
+    /// Returns what this process knows of the records of a list from disk and may not have stored yet.
+    private func unstored(for rows: ResultRows, besides other: Window.ID) -> [Report] {
+        let others = windows.filter { $0.key != other && $0.value.isShared && $0.value.source == .server }.values
+        guard reports?.generations.contains(where: { !$0.isEmpty }) == true || !others.isEmpty else { return [] }
+        return rows.compactMap { row in
+            if let report = reports?[row.key] { return report }
+            guard let record = others.lazy.compactMap({ $0[row.key]?.record }).first, record != row.record else {
+                return nil
+            }
+            return Report(name: .patched, key: row.key, data: record)
+        }
     }
 
     /// Returns the records that look like the one that a write may have created, as far as they are known.

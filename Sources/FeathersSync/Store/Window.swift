@@ -255,9 +255,7 @@ extension Window {
     ///   - record: The record; nil if it was removed.
     ///   - isNew: Whether it was just created, so that it follows its equals.
     mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool) {
-        // Before the first page, it is unknown what hooks do to the query and its result. That page also contains
-        // later changes.
-        guard time > 0 else { return record == nil ? remove(key) : () }
+        guard time > 0 else { return reportStored(key, record) }
         guard isShared, isJudged, let isMatch = record.map({ judge.judges($0) }) ?? false else {
             return reportUnjudged(key, record)
         }

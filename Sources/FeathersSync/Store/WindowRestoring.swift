@@ -10,6 +10,7 @@ extension Window {
         source = .stored(since: head?.date ?? .distantPast)
         order = ResultOrder(judge.sorter, isSorted: head?.isSorted ?? true)
         growth = max(growth, head?.growth ?? 0)
+        setHooks(HookEffects(changeResults: head?.isShaped ?? false))
         let present = judge.keys == nil ? ResultRows() : known
         var rows = missed(list.rows)
         let changed = Set(newer.map(\.key))
@@ -25,6 +26,14 @@ extension Window {
             let isIn = place(report, isFormer: former.contains(report.key), isShaped: head?.isShaped ?? false)
             if list.isWhole, isIn != former.contains(report.key) { count(isIn ? 1 : -1) }
         }
+    }
+
+    /// Applies what was reported of a record to a list from disk: its records have the states that all windows share.
+    /// Others join with the first page, because it is unknown what hooks leave out of it.
+    mutating func reportStored(_ key: String, _ record: JSONValue?) {
+        guard let record, isShared, table[key] != nil else { return record == nil ? remove(key) : () }
+        let report = Report(name: .patched, key: key, data: record)
+        if !place(report, isFormer: true, isShaped: false) { count(-1) }
     }
 
     /// Places a record that has changed since the list was stored.

@@ -362,6 +362,25 @@ struct StoreTests {
         #expect(scene.texts(window) == ["changed"] && scene.wants(window))
     }
 
+    @Test("A record has one state in lists from disk and from the server, and as what a write is applied to")
+    func oneStateOnScreen() throws {
+        var scene = Scene()
+        scene.store = Store(id: "id", isStored: true)
+        let fetched = try scene.open()
+        try scene.fetch(fetched, [Self.note(1, "new"), Self.note(2, "a"), Self.note(3, "a")])
+        scene.hear(.patched, Self.note(2, "b"))
+        scene.hear(.removed, Self.note(3, "a"))
+        let restored = try scene.open(.where("text", .notEquals("z")).sorted(by: "id"))
+        scene.store.restored(.sample((1...4).map { Self.note($0, "old") }), in: restored)
+        #expect(scene.texts(restored) == ["new", "b", "old"])
+        scene.hear(.patched, Self.note(4, "c"))
+        #expect(scene.texts(restored) == ["new", "b", "c"])
+        scene.hear(.patched, Self.note(1, "z"))
+        scene.hear(.created, Self.note(5, "d"))
+        #expect(scene.texts(restored) == ["b", "c"] && scene.texts(fetched).first == "z")
+        for _ in 0..<8 { #expect(scene.store.known("1") == Self.note(1, "z")) }
+    }
+
     @Test("Confirmed records only leaves out queued writes and shows executed ones")
     func confirmedOnly() throws {
         var scene = Scene()
