@@ -195,4 +195,12 @@ private enum FetchFailure {
 extension FeathersApp {
     /// Whether the app keeps data on this device, so that a live query can begin without a server.
     var showsLocalData: Bool { storedLists != nil }
+
+    /// Whether an app that keeps data on this device has already failed to connect.
+    var cannotConnect: Bool {
+        switch connectionStatus {
+        case .waiting, .closed: showsLocalData
+        case nil, .offline, .connecting, .connected: false
+        }
+    }
 }

@@ -87,7 +87,9 @@ extension LiveQuery {
     /// `$skip`, or if the last record has no string, number or Boolean in a sorted property, the whole result is
     /// fetched with a higher `$limit`.
     ///
-    /// Call it while the query is being read. The growth ends with the sequence, and with the user's sign-in.
+    /// Call it while the query is being read. The growth ends with the sequence, and with the user's sign-in. In an app
+    /// with a local store, the list opens with all of its rows the next time. While it is from disk, or the app cannot
+    /// connect, this method returns at once: it shows more of what is stored, and the server's next page brings the rest.
     /// - Parameters:
     ///   - count: The number of records to add. By default, as many as the query showed at first.
     ///   - end: The end at which to add them. Only a list around a record grows at its start.
@@ -121,6 +123,11 @@ extension LiveQuery {
 
 extension LiveSource {
     fileprivate func grow(_ window: LiveWindow, by count: Int?) async throws -> Bool {
+        let cannotConnect = service.app.cannotConnect
+        let isAway = window.withState { store, _ in
+            store.windows[window.id].map { $0.isKnown && ($0.source != .server || cannotConnect) } ?? false
+        }
+        if isAway { return growFromDisk(window, by: count) }
         let step = window.change { store, _ in store.change(window.id) { $0.grow(by: count) } ?? 0 }
         do { try await fill(window) } catch {
             window.change { store, _ in
@@ -132,6 +139,17 @@ extension LiveSource {
             throw error
         }
         return window.withState { store, _ in
+            _ = store.content(of: window.id)
+            return store.windows[window.id]?.hasMore ?? false
+        }
+    }
+
+    /// Shows more of what is known, without waiting for the server. Its next page brings the rest.
+    /// - Returns: Whether there may be more.
+    private func growFromDisk(_ window: LiveWindow, by count: Int?) -> Bool {
+        window.change { store, _ in
+            // What was asked for before has not come yet.
+            _ = store.change(window.id) { if $0.isFilled { _ = $0.grow(by: count) } }
             _ = store.content(of: window.id)
             return store.windows[window.id]?.hasMore ?? false
         }

@@ -118,14 +118,6 @@ struct LiveReader<Record: Sendable> {
         if let slot { stored = await LiveStored.begin(source, lists, slot, judge, into: window) }
     }
 
-    /// Whether an app that keeps data on this device has already failed to connect.
-    private var cannotConnect: Bool {
-        switch source.service.app.connectionStatus {
-        case .waiting, .closed: source.service.app.showsLocalData
-        case nil, .offline, .connecting, .connected: false
-        }
-    }
-
     /// Returns the next snapshot. A stored list that cannot be decoded counts as absent.
     private mutating func storedOrFetchedSnapshot(
         _ window: LiveWindow, _ judge: QueryJudge, isolation actor: isolated (any Actor)?
@@ -151,7 +143,7 @@ struct LiveReader<Record: Sendable> {
     private mutating func snapshot(
         _ window: LiveWindow, _ judge: QueryJudge, isolation actor: isolated (any Actor)?
     ) async throws -> LiveSnapshot<Record>? {
-        let (cannotConnect, isWaitedFor) = (cannotConnect, isWaitedFor)
+        let (cannotConnect, isWaitedFor) = (source.service.app.cannotConnect, isWaitedFor)
         var isWorthShowing = false
         // Taken in one step, so that rows, states and total belong together.
         let content: LiveContent? = window.withState { store, reader in
