@@ -153,7 +153,7 @@ struct LiveReader<Record: Sendable> {
             else { return nil }
             // An empty result may replace what was shown before.
             let isEmptied =
-                reader.hasShown && !isWaitedFor || reader.isWaitingForUser || reader.isUnreachable || judge.limit == 0
+                reader.hasShown && !isWaitedFor || reader.isWaitingForUser || reader.isUnreachable
             guard state.isKnown || !content.rows.isEmpty || isEmptied else { return nil }
             isWorthShowing = state.isKnown || isEmptied
             return LiveContent(

@@ -84,7 +84,7 @@ struct Window: Sendable {
 
     init(_ judge: QueryJudge, hasRoute: Bool = false, showsWrites: Bool = true) {
         (self.judge, self.hasRoute, self.showsWrites) = (judge, hasRoute, showsWrites)
-        (firstLimit, wanted) = (judge.limit ?? .max, judge.limit == 0 ? nil : .now)
+        (firstLimit, wanted) = (judge.limit ?? .max, .now)
         order = ResultOrder(judge.sorter, of: [])
     }
 
@@ -129,9 +129,7 @@ extension Window {
     /// The fetch to begin, if any: also one that brings more records into a limited result.
     var wantedFetch: Urgency? { fetch == nil ? wanted ?? (missing.isEmpty ? nil : .now) : nil }
 
-    mutating func want(_ urgency: Urgency) {
-        if judge.limit != 0 { wanted = max(wanted ?? .soon, urgency) }
-    }
+    mutating func want(_ urgency: Urgency) { wanted = max(wanted ?? .soon, urgency) }
 
     /// Asks for more records if fewer are shown than the limit and a fetch can help.
     mutating func wantFetchIfShort(of shownCount: Int) {
@@ -151,7 +149,8 @@ extension Window {
             return (begun, judge.request)
         }
         let limit = judge.limit.map { $0 + growth } ?? (growth > 0 ? limit : nil)
-        let asked = limit.map { $0 + judge.headroom + shown.hiddenCount }
+        // With a limit of 0, only the total is wanted.
+        let asked = limit.map { $0 == 0 ? 0 : $0 + judge.headroom + shown.hiddenCount }
         let begun = Fetch(asked: asked, keys: judge.keys?.sent, time: time)
         (fetch, wanted) = (begun, nil)
         return (begun, judge.request(for: begun.asked))
@@ -243,7 +242,7 @@ extension Window {
         (known, table, isComplete, fetchedTotal, isTotalEstimated) = (ResultRows(), [:], false, nil, false)
         (time, source, addition) = (0, .stored(since: .distantPast), nil)
         (missing, unread) = (Set(judge.keys?.sent.values.keys.map(\.self) ?? []), [])
-        if judge.limit != 0, fetch == nil { wanted = .now }
+        if fetch == nil { wanted = .now }
     }
 }
 
@@ -311,6 +310,8 @@ extension Window {
         guard !isComplete else { return }
         fetchedTotal = fetchedTotal.map { max($0 + change, 0) }
         isTotalEstimated = true
+        // The total is all that such a query shows.
+        if judge.limit == 0 { want(.soon) }
     }
 
     /// Returns a row with a new version.

@@ -66,6 +66,25 @@ struct LiveOperatorTests {
         #expect(finds.withLock { $0 } == 2)
     }
 
+    @Test("counts a result of which it shows no record")
+    func count() async throws {
+        let records: [JSONObject] = (1...3).map { ["id": .integer($0), "isRead": .bool($0 == 2)] }
+        let messages = MemoryService(
+            startID: 4, pagination: Pagination(default: 10, max: 10), records: records)
+        let app = FeathersApp()
+        let service = try await app.use(messages, at: "messages")
+        var snapshots = service.live(.where("isRead", false).limit(0)).snapshots.makeAsyncIterator()
+        let first = try #require(try await snapshots.next())
+        #expect(first.isEmpty && first.total == 2 && first.source == .server)
+        _ = try await service.create(["isRead": false])
+        #expect(try await snapshots.next()?.total == 3)
+        // Whether the record was counted is known to the service alone, which is asked after a while.
+        _ = try await service.patch(1, with: ["isRead": true])
+        while let next = try await snapshots.next(), next.total != 2 || next.isTotalEstimated {
+            #expect(next.isEmpty)
+        }
+    }
+
     @Test("counts the whole result, and says when it cannot know")
     func total() async throws {
         let (messages, _) = try await service(
