@@ -176,6 +176,7 @@ extension Store {
             if windows.count > 1 || !records.isEmpty {
                 for row in rows where sent.log[row.key] == nil { take(row, besides: id) }
             }
+            settle(rows.filter { sent.log[$0.key] == nil }, sentAt: time)
             remember(left)
         }
         if window.isShared, window.isJudged {
@@ -186,7 +187,7 @@ extension Store {
             window.want(.soon)
         }
         windows[id] = window
-        noteRecords(of: queue)
+        noteRecords(of: queue + answered)
         prune()
     }
 
@@ -213,6 +214,19 @@ extension Store {
             guard found[key] != nil || window.isMissed(key, reports, by: fetch) else { continue }
             if !reports.contains(where: { window.agrees(found[key], with: $0) }) { window.want(.soon) }
             if window[key] == nil, let last = reports.last { window.report(key, last, isNew: false) }
+        }
+    }
+
+    /// Ends the doubt about writes whose records are in a page that was sent after their responses: all windows show what
+    /// it says, not what was sent.
+    private mutating func settle(_ rows: [ResultRow], sentAt time: Int) {
+        func isDoubtful(_ write: LocalWrite) -> Bool { write.isDoubtful && write.answered.map { $0 < time } ?? false }
+        let keys = Set(answered.filter(isDoubtful).map(\.key))
+        for row in keys.isEmpty ? [] : rows where keys.contains(row.key) {
+            for index in answered.indices where answered[index].key == row.key && isDoubtful(answered[index]) {
+                (answered[index].isDoubtful, answered[index].result) = (false, row.record)
+            }
+            touch(row.key)
         }
     }
 

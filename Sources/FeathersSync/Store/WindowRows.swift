@@ -79,7 +79,7 @@ extension Window {
             let (isLookAlike, writes) = (hidden.contains(key), parts[key] ?? [])
             let base = isLookAlike ? nil : table[key]
             let other = isLookAlike ? nil : outside(key, records)
-            let row = writes.isEmpty ? base : row(key, base, other, writes)
+            let row = writes.isEmpty ? base : row(key, base, other, records[key], writes)
             let old = next.written[key].map(\.row) ?? before[key] ?? table[key]
             if next.written[key]?.isHidden == true { next.hiddenCount -= 1 }
             next.written[key] = nil
@@ -138,7 +138,9 @@ extension Window {
     }
 
     /// Returns the row of a record with the writes applied; nil if it is not in the result or behind the known part.
-    private func row(_ key: String, _ base: ResultRow?, _ outside: JSONValue?, _ writes: [LocalWrite]) -> ResultRow? {
+    private func row(
+        _ key: String, _ base: ResultRow?, _ outside: JSONValue?, _ known: JSONValue?, _ writes: [LocalWrite]
+    ) -> ResultRow? {
         var record = base?.record ?? outside
         var state = RecordState.confirmed
         var last: UUID?
@@ -148,7 +150,9 @@ extension Window {
             if write.isEffective, !isRemoved || write.write.method == .create {
                 isRemoved = write.write.method == .remove
                 let isCertain = write.result != nil && isShared
-                record = isCertain ? write.result : write.apply(to: record, id: judge.id)
+                // What an answered creation has made may be known from another list.
+                let made = write.write.method == .create && write.answered != nil && isShared ? known : nil
+                record = isCertain ? write.result : write.apply(to: record ?? made, id: judge.id)
             }
             guard write.answered == nil else { continue }
             last = write.id

@@ -30,6 +30,22 @@ extension LocalHistory {
             }
             broken += pending(in: snapshot, entries, query).map { "\(list): \($0)" }
         }
+        return broken + states()
+    }
+
+    /// A confirmed record has one state in all lists of its place that are from disk. One that the server has sent may
+    /// show a write in doubt as it was sent, until its own next page.
+    private func states() -> [String] {
+        var broken: [String] = []
+        var known: [String: JSONValue] = [:]
+        for (list, snapshot) in zip(lists, shown) where snapshot?.source != .server {
+            for row in snapshot.map(Array.init) ?? [] where row.state == .confirmed {
+                let key = "\(list.place.path) \(list.place.team ?? "") \(row.record["id"] ?? nil)"
+                let other = known.updateValue(row.record, forKey: key)
+                guard let other, other != row.record else { continue }
+                broken.append("one record has two states: \(other), \(row.record)")
+            }
+        }
         return broken
     }
 
