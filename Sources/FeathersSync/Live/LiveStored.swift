@@ -53,7 +53,7 @@ struct RestoredList: Sendable {
 
 /// Reads a stored list into a window.
 private struct StoredReading: Sendable {
-    private static let share = 5_000
+    private static let share = 1_000
 
     let lists: StoredLists
     let slot: ListSlot
