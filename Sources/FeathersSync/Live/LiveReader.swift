@@ -303,9 +303,15 @@ extension LiveSource {
         if let element = try? decode(record) { return element }
         // A provisional id is text, also where a record refers to another one. The model's ids may be numbers, and its own
         // may be missing until the server has responded.
-        let numbered = record.withProvisionalNumbers
-        if numbered != record, let element = try? decode(numbered) { return element }
-        guard case .object(var object) = numbered, record[id]?.string == row.key else { return nil }
+        let outbox = service.app.outbox
+        let numbered = record.withProvisionalNumbers { id in
+            outbox?.withState { $0.queue.items[id] != nil } ?? false
+        }
+        guard case .object(var object) = numbered else { return nil }
+        let isProvisional = record[id]?.string == row.key
+        if isProvisional { object[id] = .provisionalNumber(for: row.key) }
+        if let element = try? decode(.object(object)) { return element }
+        guard isProvisional else { return nil }
         object[id] = nil
         return try? decode(.object(object))
     }

@@ -161,15 +161,16 @@ extension JSONValue {
         return .integer(-Int64(hash >> 12) - 1)
     }
 
-    /// The same value with negative integers instead of provisional ids, at any depth.
-    var withProvisionalNumbers: JSONValue {
+    /// Returns the same value with negative integers instead of the provisional ids of queued creations, at any depth.
+    func withProvisionalNumbers(_ isQueued: (UUID) -> Bool) -> JSONValue {
         switch self {
         case .string(let text):
             // The id of a record in an array of creations ends with its index.
-            text.utf8.count >= 36 && UUID(uuidString: String(text.prefix(36))) != nil
+            text.utf8.count >= 36 && UUID(uuidString: String(text.prefix(36))).map(isQueued) ?? false
                 ? .provisionalNumber(for: text) : self
-        case .array(let elements): .array(elements.map(\.withProvisionalNumbers))
-        case .object(let object): .object(JSONObject(object.map { ($0.key, $0.value.withProvisionalNumbers) }))
+        case .array(let elements): .array(elements.map { $0.withProvisionalNumbers(isQueued) })
+        case .object(let object):
+            .object(JSONObject(object.map { ($0.key, $0.value.withProvisionalNumbers(isQueued)) }))
         default: self
         }
     }
