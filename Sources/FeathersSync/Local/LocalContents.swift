@@ -20,7 +20,7 @@ public struct LocalData: Sendable {
 /// What an app's local store contains, for a settings screen or a support message.
 public struct LocalContents: Sendable {
     /// The stored list of a live query.
-    public struct List: Sendable {
+    public struct Result: Sendable {
         /// The service's path.
         public let path: String
         /// The query, with what else the list depends on, as JSON.
@@ -61,8 +61,8 @@ public struct LocalContents: Sendable {
         public let date: Date
     }
 
-    /// The lists, the one that was shown last first.
-    public private(set) var lists: [List] = []
+    /// The lists of live queries, the one that was shown last first.
+    public private(set) var results: [Result] = []
     /// The records of all users, by service.
     public private(set) var records: [Records] = []
     /// The queued writes of all users, in their order.
@@ -76,13 +76,13 @@ public struct LocalContents: Sendable {
 
 extension LocalContents {
     init(in database: Database) throws {
-        lists = try database.rows(
+        results = try database.rows(
             """
             SELECT path, query, identity, count, date, shown FROM lists
             JOIN services ON services.number = lists.service ORDER BY shown DESC
             """
         ) { row in
-            List(
+            Result(
                 path: try row.string(0) ?? "", query: try row.string(1) ?? "",
                 identity: try row.string(2).map(Identity.init), count: try row.requiredNumber(3),
                 date: try row.date(4) ?? .distantPast, shown: try row.date(5) ?? .distantPast)

@@ -67,7 +67,7 @@ struct LocalScene: Sendable {
     var database: URL { place.appending(path: "local.sqlite") }
 
     /// The lists on disk.
-    func lists() async throws -> [LocalContents.List] {
-        try await DatabaseReader(database).read { try LocalContents(in: $0) }?.lists ?? []
+    func lists() async throws -> [LocalContents.Result] {
+        try await DatabaseReader(database).read { try LocalContents(in: $0) }?.results ?? []
     }
 }

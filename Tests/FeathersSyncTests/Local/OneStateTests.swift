@@ -134,7 +134,7 @@ struct OneStateTests {
         let others = [Cards.sorted(by: "n"), Cards.sorted(by: "text"), Cards.where("text", "old")]
         for query in others { try await scene.visit(query) }
         let contents = try await #require(scene.app.localStore).contents()
-        #expect(contents.lists.map(\.count) == [300, 300, 300, 300] && contents.size == size)
+        #expect(contents.results.map(\.count) == [300, 300, 300, 300] && contents.size == size)
         await scene.app.outbox?.close()
     }
 

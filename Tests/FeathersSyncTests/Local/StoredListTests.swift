@@ -106,19 +106,19 @@ struct StoredListTests {
         for start in [0, 30, 60] { try await scene.show(list(start)) }
         var contents = try await #require(scene.app.localStore).contents()
         // Each list has 30 records of some 26 bytes.
-        #expect(contents.lists.map(\.count) == [30, 30] && contents.records.map(\.path) == ["notes"])
-        #expect(contents.lists.allSatisfy { $0.path == "notes" && $0.date <= $0.shown })
+        #expect(contents.results.map(\.count) == [30, 30] && contents.records.map(\.path) == ["notes"])
+        #expect(contents.results.allSatisfy { $0.path == "notes" && $0.date <= $0.shown })
         #expect(contents.writes.map(\.id) == [write.id] && contents.writes[0].size > 5_000)
         #expect(contents.size == contents.records[0].size + contents.writes[0].size)
         // The second one is shown least recently, and the last one has 15 new records.
         try await scene.show(list(0))
         try await scene.show(list(45))
         contents = try await #require(scene.app.localStore).contents()
-        #expect(contents.lists.allSatisfy { !$0.query.contains("30") } && contents.lists.count == 3)
+        #expect(contents.results.allSatisfy { !$0.query.contains("30") } && contents.results.count == 3)
         #expect(contents.records[0].size <= 2_000)
         // Records that two lists have take room once.
         for limit in [15, 16, 17, 18] { try await scene.show(list(0).limit(limit)) }
-        #expect(try await #require(scene.app.localStore).contents().lists.count == 7)
+        #expect(try await #require(scene.app.localStore).contents().results.count == 7)
         await scene.app.outbox?.close()
     }
 

@@ -269,7 +269,7 @@ enum LocalBenchmarks {
         }
 
         private func waitUntilStored(since date: Date) async throws {
-            while try await app.localStore?.contents().lists.first?.date ?? .distantPast <= date {
+            while try await app.localStore?.contents().results.first?.date ?? .distantPast <= date {
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
