@@ -30,7 +30,8 @@ enum Story {
             }
             return bars.isEmpty ? nil : (task, bars)
         }
-        return Plot(title: "Times as fast as other clients, on the same server and machine", groups: groups)
+        return Plot(
+            title: "Times as fast as other clients, on the same server and machine (logarithmic)", groups: groups)
     }
 
     private static let tasks: [(String, [Ratio])] = {
