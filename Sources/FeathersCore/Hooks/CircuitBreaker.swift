@@ -28,7 +28,7 @@ extension Hooks {
     /// those that are open.
     ///
     /// Each service has a circuit of its own, so that one that is unwell stops no other. At most 1,000 circuits are
-    /// distinguished; the calls of other services and users then share one. Register
+    /// open at a time; the calls of other services and users then share one. Register
     /// ``retrying(attempts:pause:longestPause:refusedWrites:)`` first, so that each attempt counts.
     /// - Parameters:
     ///   - failures: The number of failures that open a circuit, at least 1.
@@ -133,7 +133,11 @@ struct Circuit: Sendable {
         if !failed.contains(true) { failed = [] }
     }
 
-    private var isClosed: Bool { if case .closed = phase { true } else { false } }
+    /// Whether calls are made.
+    var isClosed: Bool { if case .closed = phase { true } else { false } }
+
+    /// Moves a circuit at rest to the period of another one, which is forgotten.
+    mutating func follow(_ other: Circuit) { period = max(period, other.period) }
 
     private mutating func change(to phase: Phase) {
         (self.phase, failed) = (phase, [])
@@ -145,6 +149,9 @@ struct Circuit: Sendable {
 private final class CircuitBreaker: Sendable {
     /// What distinguishes a circuit from the others.
     private struct Key: Hashable {
+        /// That of calls for which there is no room.
+        static let others = Key(path: AppMetrics.others)
+
         var path: String?
         var user: String?
     }
@@ -166,12 +173,25 @@ private final class CircuitBreaker: Sendable {
         var circuits: [Key: Circuit] = [:]
         /// A circuit at rest, whose period is no earlier than those of circuits that were forgotten.
         var rest: Circuit
+        /// The apps whose calls have opened circuits, which report the end too.
+        var openers: [Key: WeakApp] = [:]
+
+        /// Returns whether another circuit may be added. If there are too many, the failures of closed ones are
+        /// forgotten, so that calls share a circuit only while that many are open.
+        mutating func hasRoom(_ limit: Int) -> Bool {
+            guard circuits.count >= limit else { return true }
+            for (key, circuit) in circuits where circuit.isClosed && key != .others {
+                rest.follow(circuit)
+                circuits[key] = nil
+            }
+            return circuits.count < limit
+        }
 
         mutating func change<Result>(_ key: Key, _ body: (inout Circuit) -> Result) -> Result {
             var circuit = circuits[key] ?? rest
             defer {
                 circuits[key] = circuit.isAtRest ? nil : circuit
-                if circuit.isAtRest, circuit.period > rest.period { rest = circuit }
+                if circuit.isAtRest { rest.follow(circuit) }
             }
             return body(&circuit)
         }
@@ -210,7 +230,7 @@ private final class CircuitBreaker: Sendable {
     private func admit(_ context: HookContext, _ key: Key) throws -> (key: Key, period: Int) {
         var key = key
         let admission = state.withLock { state in
-            if state.circuits[key] == nil, state.circuits.count >= Self.limit { key = Key(path: AppMetrics.others) }
+            if state.circuits[key] == nil, !state.hasRoom(Self.limit) { key = .others }
             return state.change(key) { $0.admit(at: clock.now) }
         }
         switch admission {
@@ -225,7 +245,11 @@ private final class CircuitBreaker: Sendable {
         }
         guard let isClosed else { return }
         let path = key.path ?? AppMetrics.all
-        app.circuitChanged(at: path, isOpen: !isClosed)
+        let opener = state.withLock { state in
+            if !isClosed { state.openers[key] = app.weakReference }
+            return isClosed ? state.openers.removeValue(forKey: key) : app.weakReference
+        }
+        opener?.app?.circuitChanged(at: path, isOpen: !isClosed)
         Diagnostics.current.log(
             .notice, .calls,
             isClosed

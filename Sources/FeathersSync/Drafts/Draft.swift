@@ -52,7 +52,8 @@ public struct Draft<Model: Codable & Sendable>: Sendable, Identifiable {
     private var properties: DraftProperties
     /// The tag of the base; nil if the record must be read before it is saved.
     private var tag: String?
-    private var queued: [OutboxWrite.ID: QueuedChanges] = [:]
+    /// In the order in which they were queued.
+    private var queued: [QueuedChanges] = []
 
     init(_ source: DraftSource<Model>, _ model: Model, tag: String?) throws {
         (self.source, value, base, self.tag) = (source, model, model, tag)
@@ -158,7 +159,7 @@ extension Draft {
     ///   ``FeathersError/Code/notAuthenticated`` if the draft's user is no longer signed in; and the errors of
     ///   ``Service/patch(_:with:query:params:)-(ServiceIDConvertibleSendable,EncodableSendable,_,_)``.
     public mutating func save() async throws {
-        if queued.keys.contains(where: source.isQueued) {
+        if queued.contains(where: { source.isQueued($0.id) }) {
             throw source.error(.conflict, "has changes in the outbox that are not sent yet: queue the others too")
         }
         try checkConflicts()
@@ -196,25 +197,27 @@ extension Draft {
         let changes = properties.changes(in: copy)
         if changes.isEmpty { return nil }
         let write = try await source.queue(changes, madeOn: properties.base, tag)
-        queued = queued.filter { source.isQueued($0.key) }
+        queued.removeAll { [source] in !source.isQueued($0.id) }
         var before = properties.before(changes)
         // Changes that wait together are one write.
-        for (name, value) in queued[write.id]?.before ?? [:] { before[name] = value }
-        queued[write.id] = QueuedChanges(before: before, outcome: write.outcome)
+        if let index = queued.firstIndex(where: { $0.id == write.id }) {
+            for (name, value) in queued.remove(at: index).before { before[name] = value }
+        }
+        queued.append(QueuedChanges(id: write.id, before: before, outcome: write.outcome))
         (base, tag) = (value, nil)
         properties = DraftProperties(copy)
         return write
     }
 
-    /// Returns the reasons why the server refused what was queued.
-    func refusals() async -> [OutboxWrite.ID: any Error] {
-        var refusals: [OutboxWrite.ID: any Error] = [:]
-        for (id, changes) in queued {
-            if let failure = source.failure(of: id) {
+    /// Returns the writes that the server has refused, in order, with the reasons.
+    func refusals() async -> [(write: OutboxWrite.ID, error: any Error)] {
+        var refusals: [(write: OutboxWrite.ID, error: any Error)] = []
+        for changes in queued {
+            if let failure = source.failure(of: changes.id) {
                 // Otherwise it may have been executed.
-                if failure.reason != .unknown { refusals[id] = failure.error }
-            } else if !source.isQueued(id) {
-                do { _ = try await changes.outcome.value() } catch { refusals[id] = error }
+                if failure.reason != .unknown { refusals.append((changes.id, failure.error)) }
+            } else if !source.isQueued(changes.id) {
+                do { _ = try await changes.outcome.value() } catch { refusals.append((changes.id, error)) }
             }
         }
         return refusals
@@ -222,11 +225,12 @@ extension Draft {
 
     /// Makes changes that were queued and refused changes of the copy again.
     mutating func takeBack(_ write: OutboxWrite.ID) {
-        guard let before = queued.removeValue(forKey: write)?.before else { return }
+        guard let index = queued.firstIndex(where: { $0.id == write }) else { return }
+        let before = queued.remove(at: index).before
         properties.takeBack(before)
         // Later changes were made on these.
-        for id in queued.keys {
-            for (name, value) in before where queued[id]?.before[name] != nil { queued[id]?.before[name] = value }
+        for later in queued.indices[index...] {
+            for (name, value) in before where queued[later].before[name] != nil { queued[later].before[name] = value }
         }
         if let base = try? source.decode(properties.base) { self.base = base }
     }
@@ -252,14 +256,14 @@ extension Draft {
     private mutating func saved(_ record: DraftSource<Model>.Record?) async throws {
         // The patch was executed, so a failure to read what it has made is not a failure to save.
         guard let record = if let record { record } else { try? await source.read() } else {
-            (base, tag, queued) = (value, nil, [:])
+            (base, tag, queued) = (value, nil, [])
             properties = DraftProperties(try source.encode(value))
             return
         }
         self = try Draft(source, record.model, tag: record.tag)
     }
 
-    /// Returns this draft, which was edited while a copy of it was being saved, on the result of that.
+    /// Rebases this draft onto the saved record and keeps edits made during the save.
     /// - Parameters:
     ///   - copy: The copy afterward.
     ///   - begun: The edited copy at the beginning.
@@ -274,6 +278,7 @@ extension Draft {
 
 /// Changes that were queued, and may be refused.
 private struct QueuedChanges: Sendable {
+    let id: OutboxWrite.ID
     /// The values that the properties had before.
     var before: JSONObject
     let outcome: Promise<JSONValue>

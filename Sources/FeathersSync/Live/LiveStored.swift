@@ -105,7 +105,7 @@ private struct StoredReading: Sendable {
 
     /// Reads the list again if another process has changed the database.
     mutating func follow(into window: LiveWindow) async {
-        // A database that is out of reach is not news each time.
+        // Reports an unreachable database once.
         guard let version = try? await lists.dataVersion(), version != dataVersion else { return }
         await read(atMost: .max, into: window)
         window.store.wake()

@@ -124,7 +124,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> Bool {
         (read.changed, read.isNews) = ([], false)
-        // Nothing is read for a user whose rows refer to nothing.
+        // Skips users whose rows have no references.
         if wanted.isEmpty, reader.sender == nil { return false }
         if let refused {
             if refused.isCurrent { return false }

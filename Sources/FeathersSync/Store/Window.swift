@@ -76,7 +76,7 @@ struct Window: Sendable {
     var wanted: Urgency?
     /// When the fetch was sent that was answered last; 0 before.
     var time = 0
-    /// The number of records that it and later additions asked for, and of those that they brought.
+    /// Records requested and received, additions included.
     var asked = 0
     var brought = 0
     /// What was shown last.
@@ -94,7 +94,7 @@ struct Window: Sendable {
     var isKnown: Bool { time > 0 && judge.keys == nil || source != .stored(since: .distantPast) }
     /// Whether the rows are the records that all windows share: `$select` and hooks can shape them for this query only.
     var isShared: Bool { !judge.hasSelection && !hooks.changeResults }
-    /// Whether what a fetch would do after a report can be foretold.
+    /// Whether the client can predict the result of a fetch.
     var isJudged: Bool { judge.canJudge && !hooks.changeQueries && !hasRoute }
 
     /// Whether the known part is as a fetch has brought it and reports have changed it, so that no fetch is needed.

@@ -133,14 +133,33 @@ struct CircuitBreakerTests {
         #expect(stand.app.metrics.circuits.map { [$0.open, $0.openings] } == [[0, 1]])
     }
 
-    @Test("distinguishes a bounded number of paths")
+    @Test("forgets failures of paths whose circuits are closed when there are too many")
+    func forgotten() async {
+        let stand = Stand()
+        for number in 0..<1_010 { _ = await stand.call("paths/\(number)", failing: Self.unwell) }
+        #expect(stand.app.health.openCircuits.isEmpty)
+        for number in 1_000..<1_010 { #expect(await stand.call("paths/\(number)", failing: nil) == nil) }
+        #expect(await stand.call("another", failing: nil) == nil)
+    }
+
+    @Test("shares a circuit among further paths while 1,000 are open")
     func bounded() async {
         let stand = Stand()
-        for number in 0..<1_003 { _ = await stand.call("paths/\(number)", failing: Self.unwell) }
-        // Those that exceed the bound share a circuit, which three failures have opened.
+        for _ in 1...3 { for number in 0..<1_000 { _ = await stand.call("paths/\(number)", failing: Self.unwell) } }
+        for number in 0..<3 { _ = await stand.call("more/\(number)", failing: Self.unwell) }
         #expect(await stand.call("another", failing: nil)?.execution == .neverSent)
-        #expect(stand.app.health.openCircuits == ["(others)"])
-        #expect(await stand.call("paths/1", failing: nil) == nil)
+    }
+
+    @Test("is reported closed by the app that reported it open")
+    func twoApps() async {
+        let (first, second) = (Stand(), Stand())
+        let hooks = Hooks.circuitBreaker(failures: 1, of: 1, pause: .zero)
+        for stand in [first, second] { stand.app.use(hooks: hooks) }
+        _ = await first.call("notes", failing: Self.unwell)
+        #expect(first.app.health.openCircuits == ["notes"])
+        #expect(await second.call("notes", failing: nil) == nil)
+        #expect(first.app.health.openCircuits.isEmpty)
+        #expect(second.app.metrics.circuits.isEmpty)
     }
 
     @Test("makes no second call while a probe is in progress, and another probe if it is cancelled")
