@@ -74,7 +74,7 @@
         /// The two lines of a probe that runs to its end.
         private static func output(of arguments: [String]) async throws -> [String] {
             try await SiblingProgram.onThread {
-                let process = Process()
+                let process = ChildProcess()
                 let output = Pipe()
                 process.executableURL = SiblingProgram.url("MemoryProbe")
                 process.arguments = arguments

@@ -15,12 +15,12 @@ struct BoardTests {
 
     /// The program, with somebody in front of it.
     private final class Seat: Sendable {
-        private let process: Process
+        private let process: ChildProcess
         private let (input, output, errors) = (Pipe(), Pipe(), Pipe())
         private let text = Mutex("")
 
         init(_ arguments: [String]) throws {
-            process = Process()
+            process = ChildProcess()
             process.executableURL = SiblingProgram.url("Board")
             process.arguments = arguments
             (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
@@ -204,7 +204,7 @@ struct BoardTests {
     @Test("Its models are those that feathers-models makes of its schemas")
     func models() async throws {
         let output = try await SiblingProgram.onThread {
-            let (process, output) = (Process(), Pipe())
+            let (process, output) = (ChildProcess(), Pipe())
             process.executableURL = SiblingProgram.url("feathers-models")
             process.currentDirectoryURL = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
             let folder = "Sources/Examples/Board"

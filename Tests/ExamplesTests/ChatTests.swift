@@ -100,7 +100,7 @@ struct ChatTests {
     func program() async throws {
         let (url, room) = (try await TestBackend.url(), UUID().uuidString)
         let output = try await SiblingProgram.onThread {
-            let (process, input, output) = (Process(), Pipe(), Pipe())
+            let (process, input, output) = (ChildProcess(), Pipe(), Pipe())
             process.executableURL = SiblingProgram.url("Chat")
             process.arguments = [url.absoluteString, room, "alice@example.com"]
             (process.standardInput, process.standardOutput) = (input, output)

@@ -7,7 +7,7 @@ struct HelloTests {
     @Test("creates, hears and finds a message")
     func says() async throws {
         let output = try await SiblingProgram.onThread {
-            let (process, output) = (Process(), Pipe())
+            let (process, output) = (ChildProcess(), Pipe())
             process.executableURL = SiblingProgram.url("Hello")
             process.standardOutput = output
             try process.run()

@@ -24,7 +24,7 @@ struct ProgramTests {
 
     private static func run(_ name: String, _ arguments: String...) async throws -> Ended {
         try await SiblingProgram.onThread {
-            let (process, output, errors) = (Process(), Pipe(), Pipe())
+            let (process, output, errors) = (ChildProcess(), Pipe(), Pipe())
             process.executableURL = SiblingProgram.url(name)
             process.arguments = arguments
             (process.standardInput, process.standardOutput, process.standardError) = (

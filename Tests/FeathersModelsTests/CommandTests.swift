@@ -139,7 +139,7 @@ struct CommandTests {
         let url = try await TestBackend.url().absoluteString
         let words = ["-c", line, "sh", SiblingProgram.url("feathers-models").path, document, folder.path, url]
         return try await SiblingProgram.onThread {
-            let (process, output, errors) = (Process(), Pipe(), Pipe())
+            let (process, output, errors) = (ChildProcess(), Pipe(), Pipe())
             process.executableURL = URL(filePath: "/bin/sh")
             process.arguments = words
             (process.standardOutput, process.standardError) = (output, errors)

@@ -18,7 +18,7 @@ final class BackendProcess: Sendable {
 
         /// Starts the server and waits until it says where it listens.
         init(python: String, folder: URL, variables: [String: String], limit: TimeInterval = 60) throws {
-            let process = Process()
+            let process = ChildProcess()
             let input = Pipe()
             let output = Pipe()
             process.executableURL = URL(filePath: python)

@@ -14,7 +14,7 @@ struct Command {
 
     func run() -> Outcome {
         #if os(macOS) || os(Linux)
-            let process = Process()
+            let process = ChildProcess()
             let errors = Pipe()
             process.executableURL = URL(filePath: executable)
             process.arguments = arguments

@@ -5,7 +5,7 @@
     /// A server of its own from `Tests/Backend`, which a test can kill, and whose lines of output it can read.
     package final class PythonServer: Sendable {
         package let url: URL
-        private let process: Process
+        private let process: ChildProcess
         /// The server stops when its input ends.
         private let lifeline: FileHandle
         private let output: Mutex<LineReader>
@@ -21,7 +21,7 @@
 
         private init(_ script: String, _ arguments: [String], _ limit: TimeInterval?) throws {
             let python = try VirtualEnvironment(package: PackageFolder.url, python: PythonInstallation()).prepared()
-            let (process, input, output) = (Process(), Pipe(), Pipe())
+            let (process, input, output) = (ChildProcess(), Pipe(), Pipe())
             process.executableURL = URL(filePath: python)
             process.arguments = ["-u", PackageFolder.backend.appending(path: script).path] + arguments
             process.standardInput = input

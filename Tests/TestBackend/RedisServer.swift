@@ -42,7 +42,7 @@ public final class RedisServer: Sendable {
         }
 
         private static func start(_ executable: String, port: Int) throws -> FileHandle {
-            let process = Process()
+            let process = ChildProcess()
             let (input, output) = (Pipe(), Pipe())
             process.executableURL = URL(filePath: "/bin/sh")
             let script =

@@ -20,7 +20,7 @@ public enum SiblingProgram {
     ///   - arguments: The path of the program, and its arguments.
     public static func run(withFilesOfAtMost blocks: Int, _ arguments: [String]) async throws -> String {
         try await onThread {
-            let process = Process()
+            let process = ChildProcess()
             let output = Pipe()
             process.executableURL = URL(filePath: "/bin/sh")
             // Thread Sanitizer begins with a larger file in TMPDIR, unless there is no such folder.

@@ -45,7 +45,7 @@ struct DevelopmentServerTests {
         #expect(calls.count == 15 && services.count == 30)
         for call in calls {
             let output = try await SiblingProgram.onThread {
-                let (process, output) = (Process(), Pipe())
+                let (process, output) = (ChildProcess(), Pipe())
                 process.executableURL = URL(filePath: "/bin/sh")
                 process.arguments = ["-c", call]
                 (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)

@@ -38,7 +38,13 @@ final class PseudoTerminal: Sendable {
         let own = ["TERM": "xterm", "NO_COLOR": "", "SWIFT_BACKTRACE": "enable=no"]
         let environment = ProcessInfo.processInfo.environment.merging(own) { $1 }.merging(variables) { $1 }
             .filter { !$0.value.isEmpty }.map { "\($0.key)=\($0.value)" }
-        process = try Self.spawn([program.path] + arguments, environment, terminal: name)
+        // The terminal that a session opens first controls it.
+        process = try SpawnedProcess.start([program.path] + arguments, environment, inGroup: false) { actions in
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, name, O_RDWR, 0)
+            for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
+                posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, descriptor)
+            }
+        }
         screen = Mutex(TerminalScreen(columns: columns))
     }
 
@@ -163,49 +169,5 @@ final class PseudoTerminal: Sendable {
     private static func check(_ result: Int32) throws -> Int32 {
         guard result >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         return result
-    }
-
-    /// Starts a program in a session of its own. The terminal that it opens first controls the session.
-    private static func spawn(_ words: [String], _ environment: [String], terminal: String) throws -> pid_t {
-        #if canImport(Darwin)
-            var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
-            let flags =
-                POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_CLOEXEC_DEFAULT
-        #else
-            var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
-            // `POSIX_SPAWN_SETSID`, which Glibc's module hides too.
-            let flags = Int32(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) | 0x80
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, terminal, O_RDWR, 0)
-        for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
-            posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, descriptor)
-        }
-        #if !canImport(Darwin)
-            // Another test's pipe that the program inherited would stay open as long as it runs.
-            for descriptor in 3..<Int32(min(sysconf(Int32(_SC_OPEN_MAX)), 4096)) {
-                posix_spawn_file_actions_addclose(&actions, descriptor)
-            }
-        #endif
-        var defaults = sigset_t()
-        sigemptyset(&defaults)
-        for signal in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&defaults, signal) }
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-        // Threads of Dispatch block all signals, which programs would inherit.
-        var blocked = sigset_t()
-        sigemptyset(&blocked)
-        posix_spawnattr_setsigmask(&attributes, &blocked)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-        var process: pid_t = 0
-        let (arguments, variables) = (words.map { strdup($0) } + [nil], environment.map { strdup($0) } + [nil])
-        defer { for text in arguments + variables { free(text) } }
-        let result = posix_spawn(&process, words[0], &actions, &attributes, arguments, variables)
-        guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EIO) }
-        return process
     }
 }

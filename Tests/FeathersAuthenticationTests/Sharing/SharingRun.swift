@@ -88,7 +88,7 @@
         }
 
         private func start(_ name: String) throws -> Sharer {
-            let (process, ended) = (Process(), Promise<Int32>())
+            let (process, ended) = (ChildProcess(), Promise<Int32>())
             process.executableURL = SiblingProgram.url("TokenSharer")
             process.arguments = [
                 folder.path, server.url.absoluteString, name, isLocked ? "locked" : "unlocked", "\(getpid())",

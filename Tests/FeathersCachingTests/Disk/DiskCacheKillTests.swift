@@ -11,9 +11,9 @@ struct DiskCacheKillTests {
     private static let byteLimit = 60_000
 
     /// Starts a writer and returns when it is about to write.
-    private func start(in directory: TemporaryDirectory) async throws -> Process {
+    private func start(in directory: TemporaryDirectory) async throws -> ChildProcess {
         try await SiblingProgram.onThread {
-            let process = Process()
+            let process = ChildProcess()
             let output = Pipe()
             process.executableURL = SiblingProgram.url("CacheWriter")
             process.arguments = [directory.url.path, "\(Self.byteLimit)", "\(getpid())"]

@@ -75,7 +75,7 @@ struct ModelProgram {
     }
 
     private static func run(_ program: String, _ arguments: [String]) throws -> (code: Int32, lines: [String]) {
-        let (process, output) = (Process(), Pipe())
+        let (process, output) = (ChildProcess(), Pipe())
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.standardOutput = output

@@ -64,7 +64,7 @@
         }
 
         /// Suspends a process. After the signal, its threads may run on for some milliseconds, and accept more writes.
-        private static func suspend(_ process: Process) async throws {
+        private static func suspend(_ process: ChildProcess) async throws {
             let identifier = process.processIdentifier
             Foundation.kill(identifier, SIGSTOP)
             try await SiblingProgram.onThread {
@@ -115,10 +115,10 @@
             }
         }
 
-        private func start(in folder: OutboxFolder) async throws -> Process {
+        private func start(in folder: OutboxFolder) async throws -> ChildProcess {
             let paths = ["store", "log", "server"].map { folder.url.appending(path: $0).path }
             return try await SiblingProgram.onThread {
-                let process = Process()
+                let process = ChildProcess()
                 let output = Pipe()
                 process.executableURL = SiblingProgram.url("LocalWriter")
                 process.arguments = paths + ["\(getpid())"]

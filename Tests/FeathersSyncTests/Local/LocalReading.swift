@@ -9,7 +9,7 @@
         /// - Parameter launcher: A program that starts it, with arguments.
         static func read(_ folders: [String], _ launcher: [String] = []) async throws -> [String: String] {
             try await SiblingProgram.onThread {
-                let (process, input, output) = (Process(), Pipe(), Pipe())
+                let (process, input, output) = (ChildProcess(), Pipe(), Pipe())
                 let command = launcher + [SiblingProgram.url("LocalWriter").path, "read"]
                 process.executableURL = URL(filePath: command[0])
                 process.arguments = Array(command.dropFirst())

@@ -20,13 +20,13 @@
         /// - Parameters:
         ///   - generation: nil for a writer that only sends.
         ///   - untilReady: whether to wait until it has opened the outbox.
-        func startWriter(_ server: URL, generation: Int?, untilReady: Bool = true) async throws -> Process {
+        func startWriter(_ server: URL, generation: Int?, untilReady: Bool = true) async throws -> ChildProcess {
             let arguments = [
                 folder.file.path, acknowledged.path, server.absoluteString, transport,
                 generation.map(String.init) ?? "-", "\(getpid())",
             ]
             return try await SiblingProgram.onThread {
-                let process = Process()
+                let process = ChildProcess()
                 let output = Pipe()
                 process.executableURL = SiblingProgram.url("OutboxWriter")
                 process.arguments = arguments
@@ -38,7 +38,7 @@
             }
         }
 
-        func kill(_ writer: Process) async throws {
+        func kill(_ writer: ChildProcess) async throws {
             Foundation.kill(writer.processIdentifier, SIGKILL)
             try await SiblingProgram.onThread { writer.waitUntilExit() }
             #expect(writer.terminationReason == .uncaughtSignal && writer.terminationStatus == SIGKILL)
