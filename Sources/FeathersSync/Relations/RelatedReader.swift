@@ -1,4 +1,5 @@
 import FeathersCore
+import Foundation
 
 /// Reads the related records of a live query's rows.
 protocol RelatedReading {
@@ -46,7 +47,15 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     var rows: any RelatedGroups { read }
 
-    func isReady(for sender: RequestSender) -> Bool { wanted.isEmpty || refused != nil || readFor == sender }
+    func isReady(for sender: RequestSender) -> Bool {
+        wanted.isEmpty || refused != nil || readFor == sender && isRead
+    }
+
+    /// Whether there was a response, a failure or a stored list. Another list may know some of the records before.
+    private var isRead: Bool {
+        read.missing.unfetched.isEmpty || read.missing.failure != nil
+            || snapshot?.source != .stored(since: .distantPast)
+    }
 
     mutating func close() { reader.close() }
 

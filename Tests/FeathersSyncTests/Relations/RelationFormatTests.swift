@@ -78,4 +78,27 @@ struct RelationFormatTests {
         var live = entries.live().including(born).snapshots.makeAsyncIterator()
         #expect(try await live.next()?.first?[born]?.born == Date(timeIntervalSince1970: 1_000_000))
     }
+
+    @Test("are all there with the first rows, also if another list knows some of them")
+    func known() async throws {
+        let (isAsked, mayAnswer) = (Promise<Void>(), Promise<Void>())
+        let transport = StubTransport { request in
+            guard request.path == "people" else { return [["id": 1, "authorID": 7, "readerIds": [8, 7]]] }
+            let ids = request.params.query.json["id"]?["$in"]?.array ?? []
+            if ids == [8] {
+                isAsked.resolve(())
+                try await mayAnswer.value()
+            }
+            return .array(ids.map { ["id": $0, "fullName": $0 == 7 ? "Ada" : "Bob"] })
+        }
+        let app = FeathersApp(transport: transport)
+        app.relationLimits.responseDelay = .seconds(600)
+        let entries = app.service("entries", of: Entry.self)
+        var first = entries.live().including(Entry.author).snapshots.makeAsyncIterator()
+        #expect(try await first.next()?.first?[Entry.author]?.fullName == "Ada")
+        async let row = entries.live().including(Entry.readers).snapshots.first { _ in true }?.first
+        try await isAsked.value()
+        mayAnswer.resolve(())
+        #expect(try await row?[Entry.readers].map(\.fullName) == ["Bob", "Ada"])
+    }
 }
