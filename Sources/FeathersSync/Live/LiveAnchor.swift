@@ -124,7 +124,7 @@ struct LiveAnchorReader<Record: Sendable> {
         content.isTotalEstimated = before.isTotalEstimated || after.isTotalEstimated
         defer { shown = rows }
         let difference = LiveDifference(
-            rows.changes(since: shown), of: rows, since: shown, aliases: content.aliases)
+            rows.changes(since: shown), of: rows, since: shown, names: content.names)
         return LiveSnapshot(rows, content, difference, identity: identity)
     }
 

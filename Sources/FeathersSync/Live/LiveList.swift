@@ -26,7 +26,7 @@ extension LiveList: Equatable where Element: Equatable {
 
 extension LiveList: ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: Element...) {
-        self.init(ResultRows(elements.indices.map { ResultRow(key: "", record: .null, place: $0) })) {
+        self.init(ResultRows(elements.indices.map { ResultRow(Record("", .null), place: $0) })) {
             elements[$0.place]
         }
     }

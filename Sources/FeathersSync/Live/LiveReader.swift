@@ -161,7 +161,7 @@ struct LiveReader<Record: Sendable> {
                 isTotalEstimated: content.isTotalEstimated, hasMore: state.hasMore,
                 missing: MissingRecords(
                     unfetched: state.missing, leftOut: state.unread, failure: reader.relatedFailure),
-                aliases: store.aliases)
+                names: store.records.names)
         }
         guard var content else { return nil }
         content.unknown = unknown
@@ -192,7 +192,7 @@ struct LiveReader<Record: Sendable> {
     private mutating func show(_ rows: ResultRows, _ content: LiveContent, _ changes: [ResultRows.Change])
         -> LiveSnapshot<Record>?
     {
-        let difference = LiveDifference(changes, of: rows, since: shown ?? ResultRows(), aliases: content.aliases)
+        let difference = LiveDifference(changes, of: rows, since: shown ?? ResultRows(), names: content.names)
         // A user's first related records are news, also if the previous user had the same: rows wait for them.
         let isSame =
             shown != nil && !isWaitedFor && difference.isEmpty && content.source == shownSource
@@ -211,7 +211,7 @@ struct LiveReader<Record: Sendable> {
         guard let old = shown, !old.isEmpty else { return nil }
         let content = LiveContent()
         let difference = LiveDifference(
-            ResultRows().changes(since: old), of: ResultRows(), since: old, aliases: content.aliases)
+            ResultRows().changes(since: old), of: ResultRows(), since: old, names: content.names)
         (shown, shownSource, shownTotal) = (ResultRows(), content.source, (nil, false, false))
         (decoded, undecodable, shownMissing) = (ResultRows(), [], MissingRecords())
         return LiveSnapshot(ResultRows(), content, difference, identity: identity)
@@ -248,8 +248,7 @@ struct LiveContent: Sendable {
     var unknown: UnknownRelations?
     /// What is not here, if the window has keys.
     var missing = MissingRecords()
-    /// The keys under which records were shown before the server assigned an id.
-    var aliases = RecentValues<String>(limit: 1)
+    var names = Names()
 }
 
 /// Shows what is known, even if that is nothing, once a server has had some time to respond. Dropping it cancels that.

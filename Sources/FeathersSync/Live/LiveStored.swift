@@ -44,7 +44,7 @@ struct RestoredList: Sendable {
     /// Nil if none is stored.
     let head: ListHead?
     /// Its first records, in their present states.
-    let rows: ResultRows
+    var rows: ResultRows
     /// Whether these are all of its records.
     let isWhole: Bool
     /// What has changed since, in the order of the changes.
@@ -132,13 +132,15 @@ private struct StoredReading: Sendable {
     /// Shows what was read.
     private func show(in window: LiveWindow) {
         guard let stored else { return }
-        let list = RestoredList(
+        var list = RestoredList(
             head: stored.head, rows: ResultRows(rows), isWhole: !stored.isPart, newer: newer)
-        window.withState { [identity = slot.key.service.identity] store, _ in
+        list.rows = window.withState { [identity = slot.key.service.identity, list] store, _ in
             if let writes = stored.writes { store.replaceQueue(writes, of: identity, in: window.store) }
             // A fetch may have been faster.
-            guard let state = store.windows[window.id], state.source != .server, window.sender.isCurrent else { return }
-            if list.head != nil || !newer.isEmpty { store.restored(list, in: window.id) }
+            guard let state = store.windows[window.id], state.source != .server, window.sender.isCurrent,
+                list.head != nil || !newer.isEmpty
+            else { return list.rows }
+            return store.restored(list, in: window.id)
         }
         guard let head = stored.head, list.isWhole, !stored.lacksRecords else { return }
         slot.saved.withLock {
@@ -175,7 +177,7 @@ extension QueryJudge {
             guard key(of: record) == stored.key else { throw DamagedList() }
             let sortValue = sorter?.firstValue { record[$0] }
             return ResultRow(
-                key: stored.key, record: record, sortValue: sortValue, place: (index + 1) * Window.placeStep)
+                Record(stored.key, record), sortValue: sortValue, place: (index + 1) * Window.placeStep)
         }
     }
 }

@@ -73,13 +73,13 @@ struct ListSaving: Sendable {
         let taken = Locked<[Report]>([])
         do {
             try await lists.database.write { database in
-                let reports = store.withState { $0.store.takeReports() }
+                let reports = store.withState { $0.store.takeUnstored() }
                 guard !reports.isEmpty, store.key.sender.isCurrent else { return }
                 taken.withLock { $0 = reports }
                 try RecordTables.put(reports, of: store.key.sender.identity, store.key, in: database)
             }
         } catch {
-            store.withState { [reports = taken.withLock(\.self)] in $0.store.putBack(reports) }
+            store.withState { [reports = taken.withLock(\.self)] in $0.store.records.putBack(reports.lazy.map(\.key)) }
             throw error
         }
     }

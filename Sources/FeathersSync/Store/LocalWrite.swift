@@ -121,25 +121,6 @@ struct LookAlike: Sendable {
     let number: Int
 }
 
-/// What the server has reported of a record, in an event or a response.
-struct Report: Sendable, Equatable {
-    let name: EventName
-    let key: String
-    /// The record, or what it was before its removal, if the server says so.
-    let data: JSONValue?
-
-    init(_ event: ServiceEvent, key: String) { self.init(name: event.name, key: key, data: event.data) }
-
-    init(name: EventName, key: String, data: JSONValue?) { (self.name, self.key, self.data) = (name, key, data) }
-
-    /// The record; nil if it was removed.
-    var record: JSONValue? { name == .removed ? .none : data }
-
-    static func == (left: Report, right: Report) -> Bool {
-        left.name == right.name && left.key == right.key && left.record == right.record
-    }
-}
-
 extension OutboxWrite {
     /// Returns the id by which a created record is known until the server has assigned one.
     /// - Parameter index: The index of the record in the data, if that is an array.

@@ -3,26 +3,21 @@ import FeathersSupport
 import Foundation
 import Synchronization
 
-/// One version of a record in a result.
+/// A record's row in a result.
 ///
-/// It is an object, so that copying a part of a long result costs one reference count for each row, whatever the record
-/// contains.
+/// It is an object, so that copying a part of a long result costs one reference count for each row.
 final class ResultRow: Sendable {
-    private struct Content: Sendable {
-        var record: JSONValue
-        /// The element that is shown, decoded once; nil until then, and if the record itself is shown.
-        var element: (any AnyObject & Sendable)?
-    }
-
-    let key: String
-    private let content: Mutex<Content>
+    /// The state of the record: the one that all lists share, or one that a write has made, or a hook or `$select`.
+    let state: Record
+    /// The element that is shown, decoded once; nil until then, and if the record itself is shown.
+    private let element: Mutex<(any AnyObject & Sendable)?>
     /// Distinguishes two states of a record without comparing their contents.
     let version: Int
     /// The first value by which the rows are sorted, so that it is not looked up in each step of a search.
     let sortValue: JSONValue?
     /// Orders the rows of a result that is not sorted locally. Never decreases from row to row.
     let place: Int
-    let state: RecordState
+    let writeState: RecordState
     /// Whether a write has made this version, so that it may lack what only the server adds.
     let isWritten: Bool
     /// The queued write that made this version last; nil if the server did.
@@ -34,41 +29,49 @@ final class ResultRow: Sendable {
 
     /// Creates a row with a new version.
     convenience init(
-        key: String, record: JSONValue, sortValue: JSONValue? = nil, place: Int = 0, state: RecordState = .confirmed,
+        _ state: Record, sortValue: JSONValue? = nil, place: Int = 0, writeState: RecordState = .confirmed,
         isWritten: Bool = false, write: UUID? = nil, isProvisional: Bool = false
     ) {
         let version = Self.lastVersion.add(1, ordering: .relaxed).newValue
-        self.init(key, Content(record: record), version, sortValue, place, state, isWritten, write, isProvisional)
+        self.init(state, nil, version, sortValue, place, writeState, isWritten, write, isProvisional)
     }
 
     private init(
-        _ key: String, _ content: Content, _ version: Int, _ sortValue: JSONValue?, _ place: Int, _ state: RecordState,
-        _ isWritten: Bool, _ write: UUID?, _ isProvisional: Bool
+        _ state: Record, _ element: (any AnyObject & Sendable)?, _ version: Int, _ sortValue: JSONValue?,
+        _ place: Int, _ writeState: RecordState, _ isWritten: Bool, _ write: UUID?, _ isProvisional: Bool
     ) {
-        (self.key, self.version, self.sortValue, self.place) = (key, version, sortValue, place)
-        (self.state, self.isWritten, self.write, self.isProvisional) = (state, isWritten, write, isProvisional)
-        self.content = Mutex(content)
+        (self.state, self.version, self.sortValue, self.place) = (state, version, sortValue, place)
+        (self.writeState, self.isWritten, self.write, self.isProvisional) = (
+            writeState, isWritten, write, isProvisional
+        )
+        self.element = Mutex(element)
     }
 
-    var record: JSONValue { content.withLock { $0.record } }
+    var key: String { state.key }
+    var record: JSONValue { state.data ?? .null }
 
     /// Returns the same version in another place.
-    func moved(to place: Int) -> ResultRow {
+    func moved(to place: Int) -> ResultRow { copy(state, place) }
+
+    /// Returns the same version with an equal state.
+    func inState(_ state: Record) -> ResultRow { copy(state, place) }
+
+    private func copy(_ state: Record, _ place: Int) -> ResultRow {
         ResultRow(
-            key, content.withLock { $0 }, version, sortValue, place, state, isWritten, write, isProvisional)
+            state, element.withLock(\.self), version, sortValue, place, writeState, isWritten, write, isProvisional)
     }
 
-    var isDecoded: Bool { content.withLock { $0.element != nil } }
+    var isDecoded: Bool { element.withLock { $0 != nil } }
 
     func decoded<Element: Sendable>(as value: Element) {
-        let element = DecodedElement(value)
-        content.withLock { $0.element = $0.element ?? element }
+        let decoded = DecodedElement(value)
+        element.withLock { $0 = $0 ?? decoded }
     }
 
     /// Returns the element; the record if nothing was decoded, which is the case only for queries whose elements are
     /// records.
     func element<Element: Sendable>(as type: Element.Type) -> Element? {
-        guard let element = content.withLock({ $0.element }) else { return record as? Element }
+        guard let element = element.withLock(\.self) else { return record as? Element }
         return (element as? DecodedElement<Element>)?.value
     }
 }

@@ -1,35 +1,21 @@
 import FeathersCore
 import Foundation
 
-/// The local data of one service, route and sign-in: what the server last reported of each record, the queued writes in
-/// order, and the windows of live queries. A state machine without I/O, time or locks.
+/// The local data of one service, route and sign-in: the records, the queued writes in order, and the windows of live
+/// queries. A state machine without I/O, time or locks.
 ///
-/// What is shown is a window with the writes applied that it does not include yet. A record has one state in all
-/// windows. Unless the record's version tells it (see ``RecordVersions``), two rules say which state is newer:
-///
-/// * **Hold.** After the response to an own write, the record is as the response says, and events of it wait until the
-///   write's own event arrives, or a fetch that was sent later answers.
-/// * **Confirm.** What is still held after a second is fetched.
+/// What is shown is a window with the writes applied that it does not include yet. What is held (see ``Records``) and
+/// not confirmed after a second is fetched.
 struct Store: Sendable {
-    /// The last own response of a record whose event has not arrived.
-    private struct Hold: Sendable {
-        let result: Report
-        /// The store's time at the response.
-        let time: Int
-    }
-
     /// The name of the records' id property.
     let id: String
-    /// The versions of records; nil if the app has not named their property.
-    var versions: RecordVersions?
+    /// What the server last reported of each record.
+    var records: Records
     private(set) var windows: [Window.ID: Window] = [:]
     /// The writes without a response, in order.
     var queue: [LocalWrite] = []
     /// The writes with a response that some window does not include yet.
     var answered: [LocalWrite] = []
-    /// What the server last reported of the records of writes. Windows have those of all other records.
-    var records: [String: JSONValue] = [:]
-    private var holds: [String: Hold] = [:]
     /// A counter that grows with each fetch that is sent.
     private(set) var time = 0
     private var lastWindow = 0
@@ -37,10 +23,6 @@ struct Store: Sendable {
     var lookAlikes: [String: LookAlike] = [:]
     /// The number of look-alikes found so far.
     var lookAlikeCount = 0
-    /// What was reported of records and is not stored yet; nil if nothing is stored.
-    var reports: RecentValues<Report>?
-    /// The provisional keys under which created records were shown first, by the keys that the server assigned.
-    var aliases = RecentValues<String>(limit: 10_000)
 
     /// - Parameters:
     ///   - id: The name of the records' id property.
@@ -48,18 +30,19 @@ struct Store: Sendable {
     ///   - isStored: Whether records are stored.
     init(id: String, version: String? = nil, isStored: Bool = false) {
         self.id = id
-        reports = isStored ? RecentValues(limit: 10_000) : nil
-        versions = version.map { RecordVersions(property: $0) }
+        records = Records(version: version, isStored: isStored)
     }
 
     func key(of record: JSONValue) -> String? { record[id].flatMap { ServiceID($0) }?.key }
 
-    /// Returns what the server last reported of a record, as far as it is known.
+    /// Returns what the server last reported of a record to which a window or a write refers.
     func known(_ key: String) -> JSONValue? {
-        if let record = records[key] { return record }
-        for window in windows.values where window.isShared { if let row = window[key] { return row.record } }
-        return nil
+        guard let value = records[key]?.value, records.isWritten(key) || isInWindow(key) else { return nil }
+        return value
     }
+
+    /// Whether a window has a record.
+    func isInWindow(_ key: String) -> Bool { windows.values.contains { $0.isShared && $0[key] != nil } }
 }
 
 // MARK: - Windows
@@ -108,17 +91,16 @@ extension Store {
 
     /// Discards everything the server has reported.
     mutating func clear() {
-        (answered, holds, records, lookAlikes) = ([], [:], [:], [:])
-        versions = versions.map { RecordVersions(property: $0.property) }
+        (answered, lookAlikes) = ([], [:])
+        records.clear()
         for id in ids { windows[id]?.clear() }
     }
 
     /// Forgets the writes that all windows include, and the records that no write concerns.
     mutating func prune() {
         answered.removeAll { write in !windows.values.contains { $0.replays(write) } }
-        guard !records.isEmpty else { return }
-        let used = Set((queue + answered).map(\.key))
-        records = records.filter { used.contains($0.key) }
+        if records.hasWritten { records.releaseWritten(except: Set((queue + answered).map(\.key))) }
+        records.forgetUnused(beside: windows.values.reduce(0) { $0 + $1.known.count }, isInWindow)
     }
 }
 
@@ -156,43 +138,52 @@ extension Store {
         }
         var next = window
         next.setHooks(hooks)
-        var sent = OrderedPage(try window.rows(of: page), fetch.log)
+        var sent = OrderedPage(try rows(of: page, for: window, next), fetch.log)
         order(&sent, for: next)
         let rows = sent.rows
         // Hold ends: the page was sent after the response.
-        for (key, hold) in holds where hold.time < time {
+        for (key, hold) in records.holds where hold.time < time {
             let isInScope = fetch.scope == .all && window.isConcerned(by: key, [hold.result.record])
             guard sent.found[key] != nil || isInScope else { continue }
-            holds[key] = nil
+            records.endHold(key)
             ask(key, [hold.result.record], besides: id)
         }
         if (queue + answered).contains(where: \.mayHaveCreated) {
             for row in rows where known(row.key) == nil { noteLookAlike(row.key, row.record) }
         }
-        let left = Self.rows(rows, after: sent.log, for: next)
+        let left = self.rows(rows, after: sent.log, for: next)
         window.fetched(left, page, hooks, fetch)
         if window.isShared {
             // Other windows show the same state. What was reported since the page was sent is already there.
-            if windows.count > 1 || !records.isEmpty {
-                for row in rows where sent.log[row.key] == nil { take(row, besides: id) }
-            }
+            for row in rows where sent.log[row.key] == nil { take(row.state, besides: id) }
             settle(rows.filter { sent.log[$0.key] == nil }, sentAt: time)
-            remember(left)
         }
         if window.isShared, window.isJudged {
-            Self.apply(sent.log, sent.found, fetch, to: &window)
+            apply(sent.log, sent.found, fetch, to: &window)
         } else if !fetch.log.isEmpty {
             // This page is the first to show that hooks change the result. Events that arrived during the fetch may
             // affect it too, so fetch again.
             window.want(.soon)
         }
+        // What was reported meanwhile was of no list before.
+        if window.isShared { for key in sent.log.keys { if let row = window[key] { records.put(row.state) } } }
         windows[id] = window
         noteRecords(of: queue + answered)
         prune()
     }
 
+    /// Returns the rows of a page. Those of records have the states that are known, if nothing has changed.
+    private mutating func rows(of page: Page<JSONValue>, for window: Window, _ next: Window) throws(FeathersError)
+        -> [ResultRow]
+    {
+        let isShared = next.isShared
+        return try window.rows(of: page) { key, record in
+            isShared ? records.state(Report(name: .patched, key: key, data: record)) : Record(key, record)
+        }
+    }
+
     /// Returns the rows that a page leaves in a window's known part: without what was reported since it was sent.
-    private static func rows(
+    private mutating func rows(
         _ rows: [ResultRow], after log: [String: [JSONValue?]], for window: Window
     ) -> [ResultRow] {
         guard !log.isEmpty else { return rows }
@@ -200,20 +191,21 @@ extension Store {
             guard let log = log[row.key], let last = log.last else { return row }
             guard let last else { return nil }
             if !window.isShared || last == row.record { return row }
-            return window.isJudged ? nil : window.row(row.key, last, at: row.place)
+            if window.isJudged { return nil }
+            return window.row(records.state(Report(name: .patched, key: row.key, data: last)), at: row.place)
         }
     }
 
     /// Applies what was reported while a fetch was in flight to the page that it brought, and fetches again if they do
     /// not agree: the page may be older or newer.
-    private static func apply(
+    private mutating func apply(
         _ log: [String: [JSONValue?]], _ found: [String: JSONValue], _ fetch: Window.Fetch, to window: inout Window
     ) {
         for (key, reports) in log {
             // Other records are where the reports have put them.
             guard found[key] != nil || window.isMissed(key, reports, by: fetch) else { continue }
             if !reports.contains(where: { window.agrees(found[key], with: $0) }) { window.want(.soon) }
-            if window[key] == nil, let last = reports.last { window.report(key, last, isNew: false) }
+            if window[key] == nil, let last = reports.last { window.report(state(key, last), isNew: false) }
         }
     }
 
@@ -230,12 +222,15 @@ extension Store {
         }
     }
 
-    /// Applies a record's state from a page to all other windows, if it is new to them.
-    private mutating func take(_ row: ResultRow, besides id: Window.ID) {
-        let isKnown = windows.values.contains { $0.isShared && $0[row.key]?.record == row.record }
-        guard !isKnown, records[row.key] != row.record else { return }
-        for other in ids where other != id { report(row.key, row.record, to: other, isNew: false) }
-        if records[row.key] != nil { note(row.key, row.record) }
+    /// Takes a record's state from a page, also for all other windows.
+    private mutating func take(_ state: Record, besides id: Window.ID) {
+        if records[state.key] !== state {
+            records.put(state)
+        } else if records.isWritten(state.key) || isInWindow(state.key) {
+            return
+        }
+        if windows.count > 1 { for other in ids where other != id { report(state, to: other, isNew: false) } }
+        if records.isWritten(state.key) { touch(state.key) }
     }
 }
 
@@ -246,81 +241,69 @@ extension Store {
     mutating func event(_ event: ServiceEvent) {
         guard let key = key(of: event.data) else { return }
         let report = Report(event, key: key)
-        let order = order(of: report)
-        if order == .older {
+        let order = records.order(of: report)
+        let outcome = records.outcome(of: report, order)
+        if outcome == .older {
             // A record that was created again begins with a smaller version. Otherwise, the event is late.
-            if report.name == .created, newest(key)?.name == .removed { ask(key, [event.data]) }
+            if report.name == .created, records[key]?.isRemoved == true { ask(key, [event.data]) }
             return
         }
         if report.name == .created, let record = report.record, known(key) == nil { noteLookAlike(key, record) }
         noteForWrites(report)
-        // The event may be older or newer than the response, so a fetch decides. The same applies to an event that
-        // repeats after a removal.
-        let isHeld = holds[key].map { $0.result != report } ?? false
-        let isRepeated = order == .equal && report.record != nil && versions?[key]?.name == .removed
-        if order != .newer, isHeld || isRepeated { return ask(key, [event.data]) }
-        holds[key] = nil
-        self.report(key, report.record, isNew: report.name == .created)
-        remember(report)
+        if outcome == .held { return ask(key, [event.data]) }
+        records.endHold(key)
+        take(report, isNew: report.name == .created)
         // This event was made from the app's own response. Another response arrived in the meantime and may be newer
         // or older, so fetch.
         if order != .newer, event.receivedAt > event.sentAt + 1 { ask(key, [event.data]) }
     }
 
     /// Takes a state of a record for all windows.
-    mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool = false) {
-        for id in ids { report(key, record, to: id, isNew: isNew) }
-        reports?.add([key: Report(name: record == nil ? .removed : .patched, key: key, data: record)])
-        if records[key] != nil || queue.contains(where: { $0.key == key }) { note(key, record) }
+    mutating func take(_ report: Report, isNew: Bool = false) {
+        let state = records.state(report)
+        for id in ids { self.report(state, to: id, isNew: isNew) }
+        let isWritten = records.isWritten(state.key) || queue.contains { $0.key == state.key }
+        if isWritten {
+            if state.isRemoved { records.releaseWritten(state.key) } else { records.keepWritten(state.key) }
+            touch(state.key)
+        }
+        if records.keepsUnused || isWritten || records[state.key] != nil || isInWindow(state.key) {
+            records.put(state)
+            records.changed(state.key)
+        }
     }
 
     /// Takes what was reported and is not stored yet. A report that may be older than a stored response waits for the
     /// fetch that decides.
-    mutating func takeReports() -> [Report] {
-        guard let taken = reports else { return [] }
-        let doubtful = Set(answered.filter { $0.isDoubtful && $0.change > 0 }.map(\.key))
-        let all = taken.generations.reduce(into: [:]) { $0.merge($1) { $1 } }
-        reports = RecentValues(limit: taken.limit)
-        reports?.add(all.filter { doubtful.contains($0.key) })
-        return all.values.filter { !doubtful.contains($0.key) }
+    mutating func takeUnstored() -> [Report] {
+        records.hasUnstored
+            ? records.takeUnstored(except: Set(answered.filter { $0.isDoubtful && $0.change > 0 }.map(\.key))) : []
     }
 
-    /// Gives back what could not be stored.
-    mutating func putBack(_ old: [Report]) {
-        for report in old where reports?[report.key] == nil { reports?.add([report.key: report]) }
+    mutating func report(_ state: Record, to id: Window.ID, isNew: Bool) {
+        windows[id]?.log(state.key, state.value)
+        windows[id]?.report(state, isNew: isNew)
     }
 
-    /// Keeps what the server last reported of the record of a write.
-    mutating func note(_ key: String, _ record: JSONValue?) {
-        records[key] = record
-        touch(key)
+    /// Returns a state that the server has reported of a record.
+    mutating func state(_ key: String, _ record: JSONValue?) -> Record {
+        records.state(Report(name: record == nil ? .removed : .patched, key: key, data: record))
     }
-
-    private mutating func report(_ key: String, _ record: JSONValue?, to id: Window.ID, isNew: Bool) {
-        windows[id]?.log(key, record)
-        windows[id]?.report(key, record, isNew: isNew)
-    }
-
-    /// Holds a response until its own event arrives, or a fetch that is sent later answers.
-    mutating func hold(_ result: Report) { holds[result.key] = Hold(result: result, time: time) }
-
-    /// - Returns: Whether the record was held.
-    mutating func endHold(_ key: String) -> Bool { holds.removeValue(forKey: key) != nil }
 
     /// Whether a window must be fetched soon to confirm a response.
     func awaitsConfirmation(_ id: Window.ID) -> Bool {
         guard let window = windows[id] else { return false }
-        return holds.contains { window.isConcerned(by: $0.key, [$0.value.result.record]) }
+        return records.holds.contains { window.isConcerned(by: $0.key, [$0.value.result.record]) }
     }
 
     /// Fetches the windows of records whose response no event has confirmed within a second.
-    mutating func confirm() { for (key, hold) in holds { ask(key, [hold.result.record]) } }
+    mutating func confirm() { for (key, hold) in records.holds { ask(key, [hold.result.record]) } }
 
     /// Records that events were missed.
     /// - Parameter endsFetches: Whether the fetches in flight are given up. Otherwise, their responses are shown until
     ///   those of the next ones arrive.
     mutating func gap(endsFetches: Bool = true) {
-        holds = [:]
+        records.endHolds()
         if endsFetches { for id in ids { windows[id]?.endFetch() } }
         askAll()
         for index in queue.indices where queue[index].isInFlight { queue[index].isDoubtful = true }

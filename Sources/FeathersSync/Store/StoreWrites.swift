@@ -61,8 +61,9 @@ extension Store {
 
     /// Keeps what is known of the records of queued writes.
     mutating func noteRecords(of writes: [LocalWrite]) {
-        for write in writes where records[write.key] == nil {
-            if let known = known(write.key) { note(write.key, known) }
+        for write in writes where !records.isWritten(write.key) && isInWindow(write.key) {
+            records.keepWritten(write.key)
+            touch(write.key)
         }
     }
 
@@ -104,9 +105,7 @@ extension Store {
             let report = response.flatMap { part.report(in: $0, id: self.id) }
             respond(to: part, report)
             // What is known may be newer than the response, which is stored.
-            if let report, !part.isDoubtful, let known = known(report.key) {
-                reports?.add([report.key: Report(name: .patched, key: report.key, data: known)])
-            }
+            if let report, !part.isDoubtful, known(report.key) != nil { records.changed(report.key) }
         }
         endLookAlikes(of: parts)
         prune()
@@ -128,8 +127,8 @@ extension Store {
             touch(write.key)
             return askAll(.soon)
         }
-        let order = order(of: report)
-        write.result = order == .older ? newest(report.key)?.record : report.record
+        let order = records.order(of: report)
+        write.result = order == .older ? records[report.key]?.value : report.record
         // A newer state, which includes this write, is already known.
         if order == .older, write.result == nil { return }
         answered.append(write)
@@ -137,15 +136,15 @@ extension Store {
         for index in answered.indices where answered[index].key == report.key { answered[index].isDoubtful = false }
         for id in ids { _ = change(id) { if $0.replays(write) { $0.want(.soon) } } }
         if order == .older { return }
-        let wasHeld = endHold(report.key)
+        let wasHeld = records.endHold(report.key)
         if order == .newer {
             take(report)
-            return hold(report)
+            return records.hold(report, at: time)
         }
         let seen = write.seen.filter { $0.key == report.key }
         if let last = seen.last, seen.contains(report) {
             // Its event came first. Other events may follow only because equal records look the same.
-            if wasHeld { self.report(report.key, last.record) }
+            if wasHeld { take(last) }
             if last != report { ask(report.key, [report.record, last.record]) }
             return
         }
@@ -155,22 +154,19 @@ extension Store {
             ask(report.key, [report.record])
         } else {
             take(report)
-            hold(report)
+            records.hold(report, at: time)
         }
-    }
-
-    private mutating func take(_ report: Report) {
-        self.report(report.key, report.record)
-        remember(report)
     }
 
     /// Gives a created record the key that the server has assigned, in all writes to it.
     private mutating func rename(_ old: String, to key: String) {
-        aliases.add([key: aliases[old] ?? old])
         for index in queue.indices where queue[index].key == old {
             (queue[index].key, queue[index].isProvisional) = (key, false)
         }
-        note(key, records.removeValue(forKey: old) ?? known(key))
+        let isKnown = known(key) != nil
+        records.rename(old, to: key)
+        if isKnown { records.keepWritten(key) }
+        touch(key)
         touch(old)
     }
 
@@ -226,27 +222,53 @@ extension Store {
     }
 
     /// Shows a list from disk until the server responds.
-    mutating func restored(_ list: RestoredList, in window: Window.ID) {
-        let newer = list.newer.filter { order(of: $0) != .older } + unstored(for: list.rows, besides: window)
-        _ = change(window) { $0.restored(list, newer) }
-        if let versions { remember(list.rows.filter { versions[$0.key] == nil }) }
-        for report in newer { remember(report) }
+    /// - Returns: Its rows with the states that all lists share.
+    @discardableResult
+    mutating func restored(_ list: RestoredList, in window: Window.ID) -> ResultRows {
+        let newer = list.newer.filter { records.order(of: $0) != .older }.map { Record($0) }
+        let known = known(for: list.rows.map(\.state) + newer, besides: window)
+        var list = list
+        if windows.count > 1, list.head?.isShaped != true { list.rows = sharing(list.rows) }
+        _ = change(window) { $0.restored(list, newer + known) }
+        if let rows = windows[window], rows.isShared { restored(rows.known, newer, in: window) }
         noteRecords(of: queue)
         // An earlier process may have heard of records whose creation has not been answered.
-        guard queue.contains(where: \.mayHaveCreated), let rows = windows[window]?.known else { return }
-        for row in rows { noteLookAlike(row.key, row.record, isStored: true) }
+        if queue.contains(where: \.mayHaveCreated), let rows = windows[window]?.known {
+            for row in rows { noteLookAlike(row.key, row.record, isStored: true) }
+        }
+        return list.rows
     }
 
-    /// Returns what this process knows of the records of a list from disk and may not have stored yet.
-    private func unstored(for rows: ResultRows, besides other: Window.ID) -> [Report] {
-        let others = windows.filter { $0.key != other && $0.value.isShared && $0.value.source == .server }.values
-        guard reports?.generations.contains(where: { !$0.isEmpty }) == true || !others.isEmpty else { return [] }
-        return rows.compactMap { row in
-            if let report = reports?[row.key] { return report }
-            guard let record = others.lazy.compactMap({ $0[row.key]?.record }).first, record != row.record else {
-                return nil
+    /// Returns rows from disk with the states that are known, where they are the same.
+    private func sharing(_ rows: ResultRows) -> ResultRows {
+        ResultRows(
+            rows.map { row in
+                guard let known = records[row.key], known !== row.state, known.value == row.record else { return row }
+                return row.inState(known)
+            })
+    }
+
+    /// Takes the states of a list from disk.
+    private mutating func restored(_ rows: ResultRows, _ newer: [Record], in window: Window.ID) {
+        for row in rows where records[row.key] !== row.state {
+            let isNew = records[row.key]?.value != row.record
+            records.put(row.state)
+            if isNew, windows.count > 1 {
+                for other in ids where other != window { report(row.state, to: other, isNew: false) }
             }
-            return Report(name: .patched, key: row.key, data: record)
+        }
+        guard records.keepsUnused else { return }
+        for state in newer where records[state.key]?.number ?? 0 == 0 { records.put(state) }
+    }
+
+    /// Returns what the server has reported to this process of records from disk. The process that stores them knows
+    /// more of each than the disk. Another one may know less, unless one of its lists was fetched.
+    private func known(for stored: [Record], besides other: Window.ID) -> [Record] {
+        let others = windows.filter { $0.key != other && $0.value.isShared && $0.value.source == .server }.values
+        guard records.number > 0 else { return [] }
+        return stored.compactMap { state in
+            guard let known = records[state.key], known.number > 0, known.value != state.value else { return nil }
+            return records.isStored || others.contains { $0[state.key] != nil } ? known : nil
         }
     }
 

@@ -176,8 +176,9 @@ extension Window {
     }
 
     /// Returns the rows of a page.
+    /// - Parameter state: Returns the state of a record.
     /// - Throws: ``FeathersError/Code/generalError`` if a record has no id.
-    func rows(of page: Page<JSONValue>) throws(FeathersError) -> [ResultRow] {
+    func rows(of page: Page<JSONValue>, _ state: (String, JSONValue) -> Record) throws(FeathersError) -> [ResultRow] {
         var rows: [ResultRow] = []
         rows.reserveCapacity(page.data.count)
         var seen: Set<String> = Set(minimumCapacity: page.data.count)
@@ -189,7 +190,8 @@ extension Window {
                         + "such as '_id' for MongoDB")
             }
             guard seen.insert(key).inserted else { continue }
-            if let row = table[key], row.record == record { rows.append(row) } else { rows.append(row(key, record)) }
+            let state = state(key, record)
+            if let row = table[key], isSame(row, state) { rows.append(row) } else { rows.append(row(state)) }
         }
         return rows
     }
@@ -251,12 +253,12 @@ extension Window {
 extension Window {
     /// Applies what was reported of a record: what a fetch would do to the known part, or a fetch if that is not known.
     /// - Parameters:
-    ///   - record: The record; nil if it was removed.
     ///   - isNew: Whether it was just created, so that it follows its equals.
-    mutating func report(_ key: String, _ record: JSONValue?, isNew: Bool) {
-        guard time > 0 else { return reportStored(key, record) }
+    mutating func report(_ state: Record, isNew: Bool) {
+        guard time > 0 else { return reportStored(state) }
+        let (key, record) = (state.key, state.value)
         guard isShared, isJudged, let isMatch = record.map({ judge.judges($0) }) ?? false else {
-            return reportUnjudged(key, record)
+            return reportUnjudged(state)
         }
         let old = table[key]
         guard let record, isMatch else {
@@ -268,31 +270,31 @@ extension Window {
         }
         if let old, order.keepsIndex(old.record, record) {
             if isNew, case .arrival = order, known.last?.key != key { want(.soon) }
-            return replace(old, with: record)
+            return replace(old, with: state)
         }
         // A record may come from behind the known part, where it was counted already.
         count(old == nil && isNew ? 1 : 0)
         if old != nil { remove(key) }
         let place = (known.last?.place ?? 0) + 1
         switch order {
-        case .sorted: insert(row(key, record, at: place))
+        case .sorted: insert(row(state, at: place))
         case .arrival:
             // Servers return records with equal sort values in the order of creation. Only a fetch shows where an
             // older record belongs.
             if !isNew { want(.soon) }
-            insert(row(key, record, at: place))
+            insert(row(state, at: place))
         case .foreign: want(.soon)
         }
     }
 
-    private mutating func reportUnjudged(_ key: String, _ record: JSONValue?) {
-        if let old = table[key] {
-            if let record {
-                guard isShared else { return changed() }
-                if old.record == record { return }
-                replace(old, with: record)
+    private mutating func reportUnjudged(_ state: Record) {
+        if let old = table[state.key] {
+            if state.isRemoved {
+                remove(state.key)
             } else {
-                remove(key)
+                guard isShared else { return changed() }
+                if old.record == state.value { return replace(old, with: state) }
+                replace(old, with: state)
             }
         }
         changed()
@@ -315,8 +317,13 @@ extension Window {
     }
 
     /// Returns a row with a new version.
-    func row(_ key: String, _ record: JSONValue, at place: Int = 0) -> ResultRow {
-        ResultRow(key: key, record: record, sortValue: judge.sorter?.firstValue { record[$0] }, place: place)
+    func row(_ state: Record, at place: Int = 0) -> ResultRow {
+        ResultRow(state, sortValue: judge.sorter?.firstValue { state.value?[$0] }, place: place)
+    }
+
+    /// Whether a row shows a state. Those of a shaped result are its own, and compared.
+    private func isSame(_ row: ResultRow, _ state: Record) -> Bool {
+        row.state === state || state.number == 0 && row.record == state.value
     }
 
     /// Inserts a row in its place, unless that is behind the known part.
@@ -338,9 +345,9 @@ extension Window {
         (known, isComplete) = (known.limited(to: most), false)
     }
 
-    mutating func replace(_ old: ResultRow, with record: JSONValue) {
-        guard old.record != record, let index = order.index(of: old, in: known) else { return }
-        let row = row(old.key, record, at: old.place)
+    mutating func replace(_ old: ResultRow, with state: Record) {
+        guard old.state !== state, let index = order.index(of: old, in: known) else { return }
+        let row = old.record == state.value ? old.inState(state) : row(state, at: old.place)
         known.replace(index, with: row)
         table[row.key] = row
     }

@@ -102,11 +102,11 @@ extension Window {
 extension Window {
     /// Returns a record if the window is certain of it. It is not of the records of keys that are not wanted, for
     /// example from disk, of which events are ignored.
-    func currentRecord(_ key: String) -> JSONValue? {
-        guard isShared, isUpToDate, !missing.contains(key), let record = table[key]?.record,
-            judge.keys?.contain(record) ?? true
+    func currentState(_ key: String) -> Record? {
+        guard isShared, isUpToDate, !missing.contains(key), let row = table[key],
+            judge.keys?.contain(row.record) ?? true
         else { return nil }
-        return record
+        return row.state
     }
 
     /// Makes this the window of a relation. Its keys are added one by one, and their records are fetched then.
@@ -167,10 +167,10 @@ extension Window {
     }
 
     /// Whether the window has the record of a report from disk, if it has it.
-    func isStored(_ report: Report) -> Bool {
+    func isStored(_ state: Record) -> Bool {
         guard let keys = judge.keys else { return source != .server }
-        let texts = [report.record, table[report.key]?.record].compactMap { $0.flatMap(keys.text(in:)) }
-        return !(keys.property == judge.id ? [report.key] : texts).contains {
+        let texts = [state.value, table[state.key]?.record].compactMap { $0.flatMap(keys.text(in:)) }
+        return !(keys.property == judge.id ? [state.key] : texts).contains {
             keys.values[$0] != nil && !missing.contains($0)
         }
     }
@@ -190,7 +190,7 @@ extension Window {
     /// Inserts a row, in place of the one that is known of its record.
     private mutating func put(_ row: ResultRow) {
         if let old = table[row.key] {
-            if order.keepsIndex(old.record, row.record) { return replace(old, with: row.record) }
+            if order.keepsIndex(old.record, row.record) { return replace(old, with: row.state) }
             remove(row.key)
         }
         insert(row)
@@ -211,10 +211,10 @@ extension Store {
         if property == self.id {
             for key in change.added.keys {
                 guard window.isShared,
-                    let record = windows.values.lazy.compactMap({ $0.currentRecord(key) }).first,
-                    window.judge.matchesWithoutKeys(record)
+                    let state = windows.values.lazy.compactMap({ $0.currentState(key) }).first,
+                    let record = state.value, window.judge.matchesWithoutKeys(record)
                 else { continue }
-                known.append(window.row(key, record))
+                known.append(window.row(state))
             }
         }
         _ = self.change(id) { $0.changeKeys(change, known: known) }

@@ -57,10 +57,10 @@ extension Window {
     /// Returns what is shown, and asks for a fetch if that is less than the limit.
     /// - Parameters:
     ///   - writes: The writes of the service, in order.
-    ///   - records: What the server last reported of the records of writes.
+    ///   - records: What the server last reported of records.
     ///   - lookAlikes: The records that have no row of their own yet, because creations in flight have one.
     mutating func content(
-        _ writes: some Sequence<LocalWrite>, _ records: [String: JSONValue], hiding lookAlikes: [String: LookAlike]
+        _ writes: some Sequence<LocalWrite>, _ records: Records, hiding lookAlikes: [String: LookAlike]
     ) -> Content {
         let (changed, before) = changes()
         var keys = changed.map(Array.init) ?? []
@@ -79,7 +79,7 @@ extension Window {
             let (isLookAlike, writes) = (hidden.contains(key), parts[key] ?? [])
             let base = isLookAlike ? nil : table[key]
             let other = isLookAlike ? nil : outside(key, records)
-            let row = writes.isEmpty ? base : row(key, base, other, records[key], writes)
+            let row = writes.isEmpty ? base : row(key, base, other, records.ofWrite(key), writes)
             let old = next.written[key].map(\.row) ?? before[key] ?? table[key]
             if next.written[key]?.isHidden == true { next.hiddenCount -= 1 }
             next.written[key] = nil
@@ -131,8 +131,8 @@ extension Window {
 
     /// Returns what the server last reported of a record that is not in the known part, if a write may bring it there.
     /// A record that would be there already is missing for reasons that only the server knows.
-    private func outside(_ key: String, _ records: [String: JSONValue]) -> JSONValue? {
-        guard table[key] == nil, judge.canJudge, isShared, let record = records[key] else { return nil }
+    private func outside(_ key: String, _ records: Records) -> JSONValue? {
+        guard table[key] == nil, judge.canJudge, isShared, let record = records.ofWrite(key) else { return nil }
         // Write `.none`, because `nil` would become JSON null here.
         return !judge.matches(record) || !isKnown || isBeyond(record) ? record : .none
     }
@@ -164,13 +164,13 @@ extension Window {
         if !isInPlace, isBeyond(record) { return nil }
         let place = isInPlace || !order.isSorted && base != nil ? base?.place ?? 0 : place(of: writes)
         let isProvisional = writes.contains(where: \.hasProvisionalKey)
-        if let old = shown.written[key]?.row, old.isWritten, old.state == state, old.write == last,
+        if let old = shown.written[key]?.row, old.isWritten, old.writeState == state, old.write == last,
             old.record == record, old.isProvisional == isProvisional
         {
             return old.place == place ? old : old.moved(to: place)
         }
         return ResultRow(
-            key: key, record: record, sortValue: judge.sorter?.firstValue { record[$0] }, place: place, state: state,
+            Record(key, record), sortValue: judge.sorter?.firstValue { record[$0] }, place: place, writeState: state,
             isWritten: true, write: last, isProvisional: isProvisional)
     }
 

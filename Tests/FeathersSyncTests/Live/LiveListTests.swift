@@ -6,7 +6,7 @@ import Testing
 @Suite("The lists of a live snapshot")
 struct LiveListTests {
     private static func rows(_ count: Int, state: RecordState = .confirmed) -> ResultRows {
-        ResultRows((0..<count).map { ResultRow(key: "\($0)", record: .integer(Int64($0)), state: state) })
+        ResultRows((0..<count).map { ResultRow(Record("\($0)", .integer(Int64($0))), writeState: state) })
     }
 
     private static func keys(_ rows: ResultRows) -> LiveList<String> { LiveList(rows) { $0.key } }
@@ -36,13 +36,13 @@ struct LiveListTests {
         var rows = Self.rows(5_000)
         let list = Self.keys(rows)
         for _ in 0..<2_500 { rows.remove(at: 1_000) }
-        rows.replace(0, with: ResultRow(key: "changed", record: .null))
+        rows.replace(0, with: ResultRow(Record("changed", .null)))
         #expect(Array(list) == (0..<5_000).map { "\($0)" } && Self.keys(rows).first == "changed" && rows.count == 2_500)
     }
 
     @Test("An element is decoded once, and the record itself if nothing is decoded")
     func elements() {
-        let row = ResultRow(key: "1", record: ["text": "Hello"])
+        let row = ResultRow(Record("1", ["text": "Hello"]))
         #expect(
             row.element(as: JSONValue.self) == ["text": "Hello"] && row.element(as: String.self) == nil
                 && !row.isDecoded)

@@ -41,8 +41,8 @@ struct LiveVersionTests {
         let service = app.service("teams/:team/notes")
         let sender = await app.resolvedSender()
         let red = app.liveStores.store(of: service, ["team": "red"], id: "id", sender)
-        #expect(red.withState { $0.store.versions == nil })
+        #expect(red.withState { $0.store.records.version == nil })
         let all = app.liveStores.store(of: service, [:], id: "id", sender)
-        #expect(all.withState { $0.store.versions?.property } == "at")
+        #expect(all.withState { $0.store.records.version } == "at")
     }
 }

@@ -12,7 +12,7 @@ extension RestoredList {
         let states = Dictionary(newer.map { (key($0), $0) }) { $1 }
         let rows = records.enumerated().map { index, record in
             ResultRow(
-                key: key(record), record: states[key(record)] ?? record, sortValue: record["id"],
+                Record(key(record), states[key(record)] ?? record), sortValue: record["id"],
                 place: (index + 1) * Window.placeStep)
         }
         let head = ListHead(

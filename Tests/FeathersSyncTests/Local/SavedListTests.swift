@@ -11,7 +11,7 @@ struct SavedListTests {
     private static func rows(_ records: [Int: Int], _ order: [Int]) -> ResultRows {
         ResultRows(
             order.map {
-                ResultRow(key: "\($0)", record: ["id": .integer(Int64($0)), "v": .integer(Int64(records[$0] ?? 0))])
+                ResultRow(Record("\($0)", ["id": .integer(Int64($0)), "v": .integer(Int64(records[$0] ?? 0))]))
             })
     }
 
@@ -74,7 +74,7 @@ struct SavedListTests {
         let changes = saved.changes(to: Self.rows([500: 1], order))
         #expect(changes.records.map(\.key) == ["500"] && changes.removed.isEmpty && changes.written.isEmpty)
         var next = first
-        next.insert(ResultRow(key: "1000", record: ["id": 1000]), at: 300)
+        next.insert(ResultRow(Record("1000", ["id": 1000])), at: 300)
         let inserted = saved.changes(to: next)
         #expect(inserted.records.count == 1 && inserted.removed.isEmpty && inserted.written.count == 1)
         let same = saved.changes(to: Self.rows([:], order))

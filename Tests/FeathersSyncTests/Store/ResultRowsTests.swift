@@ -7,7 +7,7 @@ import Testing
 @Suite("The rows of a live query")
 struct ResultRowsTests {
     private static func row(_ number: Int) -> ResultRow {
-        ResultRow(key: "\(number)", record: .integer(Int64(number)), place: number)
+        ResultRow(Record("\(number)", .integer(Int64(number))), place: number)
     }
 
     /// Rows by letters; the place of a row is that of its letter.
@@ -163,11 +163,11 @@ struct ResultRowsTests {
         let old = ResultRows(all)
         var rows = old
         rows.remove(at: 1500)
-        rows.insert(ResultRow(key: "1500", record: .null, place: 5000), at: 3)
+        rows.insert(ResultRow(Record("1500", .null), place: 5000), at: 3)
         rows.remove(at: 800)
         rows.insert(Self.row(6000), at: 1900)
         let difference = LiveDifference(
-            rows.changes(since: old), of: rows, since: old, aliases: RecentValues(limit: 1))
+            rows.changes(since: old), of: rows, since: old, names: Names())
         let changes = LiveChanges(difference)
         #expect(changes.moves == [LiveChanges.Move(from: 1500, to: 3)])
         #expect(changes.removals == [799] && changes.insertions == [1900] && changes.updates == [3])

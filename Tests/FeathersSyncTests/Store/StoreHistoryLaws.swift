@@ -14,11 +14,12 @@ extension StoreHistory {
         for id in device.queries.keys.sorted() {
             guard let query = device.queries[id], let content = device.store.content(of: id) else { continue }
             try compareWithWhole(content, id)
+            try requireOneState(in: id)
             let keys = Set(content.rows.map(\.key))
             if keys.count < content.rows.count { throw Failure("a key twice: \(content.rows.map(\.record))") }
             for row in content.rows {
                 if !server.sees(row.record, user) { throw Failure("of another user: \(row.record)") }
-                if let id = row.record["id"]?.integer, own[id] != nil, !query.isShaped, row.state == .confirmed,
+                if let id = row.record["id"]?.integer, own[id] != nil, !query.isShaped, row.writeState == .confirmed,
                     isOlder(id, clean(row.record))
                 {
                     count("older")
@@ -44,6 +45,14 @@ extension StoreHistory {
         }
     }
 
+    /// A record has one state, to which the lists refer.
+    private func requireOneState(in id: Window.ID) throws {
+        guard let window = device.store.windows[id], window.isShared else { return }
+        for row in window.known where device.store.records[row.key] !== row.state {
+            throw Failure("two states: \(row.record) and \(device.store.records[row.key]?.value ?? .null)")
+        }
+    }
+
     /// Rows that are brought up to date are those that would be made anew.
     private func compareWithWhole(_ content: Window.Content, _ id: Window.ID) throws {
         guard var window = device.store.windows[id] else { return }
@@ -54,7 +63,7 @@ extension StoreHistory {
         let isSame =
             content.rows.count == whole.rows.count && hidden == window.shown.hiddenCount
             && zip(content.rows, whole.rows).allSatisfy {
-                $0.key == $1.key && $0.record == $1.record && $0.state == $1.state && $0.write == $1.write
+                $0.key == $1.key && $0.record == $1.record && $0.writeState == $1.writeState && $0.write == $1.write
             }
         guard isSame, content.total == whole.total else {
             throw Failure("\(content.rows.map(\.record)) instead of \(whole.rows.map(\.record)); \(state(of: window))")
@@ -64,7 +73,7 @@ extension StoreHistory {
     /// No window ever shows a version of a confirmed record older than one that it has shown before. One whose records
     /// hooks shape learns that from its first page; until then, it shows the responses to own writes.
     private func lookForOlder(_ row: ResultRow, in window: Window.ID, _ query: StoreQuery) throws {
-        guard has(.versioned), row.state == .confirmed, let id = row.record["id"]?.integer,
+        guard has(.versioned), row.writeState == .confirmed, let id = row.record["id"]?.integer,
             let version = row.record["v"]?.integer, !query.isShaped || device.store.windows[window]?.time ?? 0 > 0
         else { return }
         let last = device.shown[window]?[id] ?? version
@@ -122,7 +131,7 @@ extension StoreHistory {
         let isKnown = queue.allSatisfy { item in
             let key = item.write.key(id: "id")
             return item.isCreation || windows.contains { $0.isShared && $0[key] != nil }
-                || device.store.records[key] == nil && Int64(key).flatMap { server[$0] } == nil
+                || device.store.records.ofWrite(key) == nil && Int64(key).flatMap { server[$0] } == nil
         }
         // The records behind a page that is not the first are not fetched for it.
         let removes = queue.contains { $0.write.method == .remove }
@@ -150,7 +159,7 @@ extension StoreHistory {
         count(queue.isEmpty ? "windows" : "windows, queued")
         if grownLimit != nil { count("grown windows") }
         guard queue.isEmpty else { return }
-        if content.rows.contains(where: { $0.state != .confirmed }) { throw Failure("pending: \(query.name)") }
+        if content.rows.contains(where: { $0.writeState != .confirmed }) { throw Failure("pending: \(query.name)") }
         var request = query.request
         request.json["$limit"] = nil
         request.json["$skip"] = nil

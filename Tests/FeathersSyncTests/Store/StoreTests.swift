@@ -72,7 +72,7 @@ struct StoreTests {
         mutating func texts(_ window: Window.ID) -> [String] { shown(window).map { $0["text"]?.string ?? "" } }
 
         mutating func states(_ window: Window.ID) -> [RecordState] {
-            store.content(of: window)?.rows.map(\.state) ?? []
+            store.content(of: window)?.rows.map(\.writeState) ?? []
         }
 
         func wants(_ window: Window.ID) -> Bool { store.windows[window]?.wantedFetch != nil }
@@ -194,7 +194,7 @@ struct StoreTests {
         #expect(scene.store.candidates(of: write.id) == [Self.note(7, "new")])
         scene.store.respond(to: write.id, Self.note(8, "new"))
         #expect(scene.shown(window) == [Self.note(7, "new"), Self.note(8, "new")])
-        #expect(scene.store.aliases["8"] == write.provisionalKey())
+        #expect(scene.store.records.names.shown("8") == write.provisionalKey())
     }
 
     @Test(
@@ -213,7 +213,7 @@ struct StoreTests {
         if first == "page" { try scene.fetch(other, [Self.note(7, "a")]) }
         for window in [window, other] { #expect(scene.shown(window) == [Self.note(7, "a")]) }
         // It may be another one's record.
-        #expect(scene.store.aliases["7"] == nil)
+        #expect(scene.store.records.names.shown("7") == "7")
     }
 
     @Test("A record that looks like one in the making is shown after a time, also without a response")
@@ -229,7 +229,7 @@ struct StoreTests {
         scene.store.endLookAlikes(through: first)
         #expect(scene.texts(window) == ["new", "new"] && scene.store.newestLookAlike == nil)
         scene.store.respond(to: write.id, Self.note(7, "new"))
-        #expect(scene.shown(window) == [Self.note(7, "new")] && scene.store.aliases["7"] == write.provisionalKey())
+        #expect(scene.shown(window) == [Self.note(7, "new")] && scene.store.records.names.shown("7") == write.provisionalKey())
     }
 
     @Test("A record looks like one in the making only if it has all its values and was not known when that was sent")
