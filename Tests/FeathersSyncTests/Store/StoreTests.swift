@@ -229,7 +229,8 @@ struct StoreTests {
         scene.store.endLookAlikes(through: first)
         #expect(scene.texts(window) == ["new", "new"] && scene.store.newestLookAlike == nil)
         scene.store.respond(to: write.id, Self.note(7, "new"))
-        #expect(scene.shown(window) == [Self.note(7, "new")] && scene.store.records.names.shown("7") == write.provisionalKey())
+        #expect(scene.shown(window) == [Self.note(7, "new")])
+        #expect(scene.store.records.names.shown("7") == write.provisionalKey())
     }
 
     @Test("A record looks like one in the making only if it has all its values and was not known when that was sent")
