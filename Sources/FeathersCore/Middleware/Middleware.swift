@@ -12,6 +12,8 @@ package protocol Middleware: Sendable {
 
 /// The positions of middleware, from the outermost to the innermost.
 package enum MiddlewareOrder: Int, Sendable, CaseIterable {
+    /// Gives records the names that the server knows, before anything reads the request.
+    case names
     /// Outside the sign-in gate: entries cached for the stored user can be read without a server.
     case cache
     /// From here on, requests have a sender.

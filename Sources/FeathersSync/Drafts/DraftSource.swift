@@ -69,7 +69,7 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
         let result = try checked(response, to: request)
         let patched = JSONValue.object(base).merging(.object(changes)).merging(result)
         return Record(
-            model: try decode(patched.object ?? base), tag: TaggedRecord.tag(of: response, to: request))
+            model: try decode(patched.object ?? base), tag: EntityTags.tag(of: response, to: request))
     }
 
     private func respond(to request: ServiceRequest, as sender: RequestSender?) async throws -> ServiceResponse {
@@ -93,7 +93,7 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
         _ = try checked(response, to: request)
         return Record(
             model: try service.decodeResult(response.result, of: request.method, params),
-            tag: TaggedRecord.tag(of: response, to: request))
+            tag: EntityTags.tag(of: response, to: request))
     }
 
     /// Returns the sender of the draft's calls; nil if they carry their own credentials.
@@ -125,7 +125,7 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
 extension DraftSource {
     /// Whether the record's creation is still in the outbox.
     private var isUnsent: Bool {
-        service.app.outbox?.withState { $0.provisional.isQueued(id, service.path, params.route) } ?? false
+        service.app.outbox?.withState { $0.names.isQueued(id, service.path, params.route) } ?? false
     }
 
     /// Returns the id by which the server knows the record.
@@ -134,7 +134,7 @@ extension DraftSource {
         guard !isUnsent else {
             throw error(.conflict, "cannot be saved before the record is created: queue the changes")
         }
-        return service.app.outbox?.withState { $0.provisional[id, service.path, params.route]?.id } ?? id
+        return service.app.outbox?.withState { $0.names[id, service.path, params.route]?.id } ?? id
     }
 
     /// Waits until the record's creation has left the outbox.

@@ -124,7 +124,7 @@ struct LiveAnchorReader<Record: Sendable> {
         content.isTotalEstimated = before.isTotalEstimated || after.isTotalEstimated
         defer { shown = rows }
         let difference = LiveDifference(
-            rows.changes(since: shown), of: rows, since: shown, names: content.names)
+            rows.changes(since: shown), of: rows, since: shown, firstKeys: content.firstKeys)
         return LiveSnapshot(rows, content, difference, identity: identity)
     }
 

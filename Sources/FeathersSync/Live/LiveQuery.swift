@@ -76,7 +76,7 @@ struct LiveSnapshots<Record: Sendable>: AsyncSequence, Sendable {
 struct LiveSource<Element: Sendable>: Sendable {
     let service: Service<JSONValue>
     var query: Query<JSONValue>
-    let params: Params
+    var params: Params
     /// The name of the records' id property.
     let id: String
     var writes = LiveWrites.all

@@ -4,10 +4,10 @@ import Foundation
 
 /// Reads a live query: takes snapshots of its window in its reader's task, and has the result fetched when necessary.
 struct LiveReader<Record: Sendable> {
-    private let source: LiveSource<Record>
+    private var source: LiveSource<Record>
     private let unknown: UnknownRelations
     /// Nil if the query is not valid.
-    private let judge: QueryJudge?
+    private var judge: QueryJudge?
     private let refusal: (any Error)?
     /// The window in the store of the user whose records are shown; nil before the first snapshot.
     private(set) var window: LiveWindow?
@@ -54,11 +54,11 @@ struct LiveReader<Record: Sendable> {
     /// Returns a snapshot if it differs from the previous one. Otherwise, the next element of `wake` may bring one.
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         if let refusal { throw refusal }
-        guard let judge else { return nil }
         while true {
+            guard let judge else { return nil }
             try Task.checkCancellation()
             guard let window else {
-                await open(judge, for: await source.service.app.resolvedSender())
+                await open(for: await source.service.app.resolvedSender())
                 // The sign-in may have ended before the store listened.
                 if let window, !window.sender.isCurrent { close() }
                 continue
@@ -67,6 +67,10 @@ struct LiveReader<Record: Sendable> {
                 // The previous user's records are taken away before the next user's are shown.
                 close()
                 if let snapshot = emptied(for: next.identity) { return snapshot }
+                continue
+            }
+            if window.store.withState({ $0.isRenamed }) {
+                close()
                 continue
             }
             if let failure = window.withState({ $1.failure }) { throw failure }
@@ -86,7 +90,7 @@ struct LiveReader<Record: Sendable> {
             let provisional = outbox.withState { [source] state in
                 change.added.filter { _, value in
                     guard let id = ServiceID(value) else { return false }
-                    return state.provisional[id, source.service.path, source.params.route]?.isProvisional ?? false
+                    return state.names[id, source.service.path, source.params.route]?.isProvisional ?? false
                 }
             }
             change.unsent.formUnion(provisional.keys)
@@ -96,8 +100,13 @@ struct LiveReader<Record: Sendable> {
     }
 
     /// Opens a window in the store of a user, with the last result from disk if there is one.
-    private mutating func open(_ judge: QueryJudge, for sender: RequestSender) async {
+    private mutating func open(for sender: RequestSender) async {
         let app = source.service.app
+        if let named = app.outbox?.withState({ [source] in source.named($0.names) }) {
+            source = named
+            judge = app.outbox?.withState { [judge] in judge?.named($0.names) } ?? judge
+        }
+        guard let judge else { return }
         let store = app.liveStores.store(of: source.service, source.params.route, id: source.id, sender)
         var opened = Window(judge, hasRoute: !source.params.route.isEmpty, showsWrites: source.writes == .all)
         if let keys { opened.beginKeys(keys.property) }
@@ -161,7 +170,7 @@ struct LiveReader<Record: Sendable> {
                 isTotalEstimated: content.isTotalEstimated, hasMore: state.hasMore,
                 missing: MissingRecords(
                     unfetched: state.missing, leftOut: state.unread, failure: reader.relatedFailure),
-                names: store.records.names)
+                firstKeys: store.records.firstKeys)
         }
         guard var content else { return nil }
         content.unknown = unknown
@@ -192,7 +201,7 @@ struct LiveReader<Record: Sendable> {
     private mutating func show(_ rows: ResultRows, _ content: LiveContent, _ changes: [ResultRows.Change])
         -> LiveSnapshot<Record>?
     {
-        let difference = LiveDifference(changes, of: rows, since: shown ?? ResultRows(), names: content.names)
+        let difference = LiveDifference(changes, of: rows, since: shown ?? ResultRows(), firstKeys: content.firstKeys)
         // A user's first related records are news, also if the previous user had the same: rows wait for them.
         let isSame =
             shown != nil && !isWaitedFor && difference.isEmpty && content.source == shownSource
@@ -211,7 +220,7 @@ struct LiveReader<Record: Sendable> {
         guard let old = shown, !old.isEmpty else { return nil }
         let content = LiveContent()
         let difference = LiveDifference(
-            ResultRows().changes(since: old), of: ResultRows(), since: old, names: content.names)
+            ResultRows().changes(since: old), of: ResultRows(), since: old, firstKeys: content.firstKeys)
         (shown, shownSource, shownTotal) = (ResultRows(), content.source, (nil, false, false))
         (decoded, undecodable, shownMissing) = (ResultRows(), [], MissingRecords())
         return LiveSnapshot(ResultRows(), content, difference, identity: identity)
@@ -248,7 +257,7 @@ struct LiveContent: Sendable {
     var unknown: UnknownRelations?
     /// What is not here, if the window has keys.
     var missing = MissingRecords()
-    var names = Names()
+    var firstKeys = FirstKeys()
 }
 
 /// Shows what is known, even if that is nothing, once a server has had some time to respond. Dropping it cancels that.
@@ -270,6 +279,16 @@ final class LiveDeadline: Sendable {
 }
 
 extension LiveSource {
+    /// Returns the same query with ids in place of keys; nil if it has no key with an id.
+    fileprivate func named(_ names: Names) -> LiveSource? {
+        var (new, missing): (LiveSource, [Names.Missing]) = (self, [])
+        new.params.route = names.translated(params.route, &missing)
+        let (query, others) = (query.named(names), params.query.named(names))
+        new.query = query ?? new.query
+        new.params.query = others ?? new.params.query
+        return query == nil && others == nil && new.params.route == params.route ? nil : new
+    }
+
     /// Decodes rows that have not been decoded.
     /// - Returns: The versions of those to leave out.
     fileprivate func decode(_ rows: ArraySlice<ResultRow>, _ judge: QueryJudge, except undecodable: Set<Int>) throws

@@ -36,11 +36,11 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
         _ rows: ResultRows, _ content: LiveContent, _ difference: LiveDifference, identity: Identity?,
         related: RelatedRecords? = nil
     ) {
-        let (names, unknown) = (content.names, content.unknown)
+        let (firstKeys, unknown) = (content.firstKeys, content.unknown)
         records = LiveList(rows) { $0.shown() }
         self.rows = LiveList(rows) { row in
             LiveRow(
-                id: names.shown(row.key), record: row.shown(), state: row.writeState, write: row.write,
+                id: firstKeys.shown(row.key), record: row.shown(), state: row.writeState, write: row.write,
                 related: related.map { ($0, row) }, unknown: unknown)
         }
         (self.content, self.related) = (content, related)
@@ -76,7 +76,7 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
 
     /// Returns the changes since other rows were shown.
     func difference(since earlier: ResultRows) -> LiveDifference {
-        LiveDifference(rows.rows.changes(since: earlier), of: rows.rows, since: earlier, names: content.names)
+        LiveDifference(rows.rows.changes(since: earlier), of: rows.rows, since: earlier, firstKeys: content.firstKeys)
     }
 }
 
@@ -130,11 +130,11 @@ struct LiveDifference: Sendable {
     ///   - ranges: Where the rows differ.
     ///   - rows: The rows of a snapshot.
     ///   - earlier: The rows of the previous one.
-    ///   - names: The keys under which records were shown before.
-    init(_ ranges: [ResultRows.Change], of rows: ResultRows, since earlier: ResultRows, names: Names) {
+    ///   - firstKeys: The keys under which records were shown before.
+    init(_ ranges: [ResultRows.Change], of rows: ResultRows, since earlier: ResultRows, firstKeys: FirstKeys) {
         self.ranges = ranges
         guard ranges.contains(where: { !$0.old.isEmpty }), ranges.contains(where: { !$0.new.isEmpty }) else { return }
-        func mark(_ row: ResultRow) -> Mark { Mark(key: names.shown(row.key), version: row.version) }
+        func mark(_ row: ResultRow) -> Mark { Mark(key: firstKeys.shown(row.key), version: row.version) }
         old = ranges.flatMap { range in range.old.map { mark(earlier[$0]) } }
         new = ranges.flatMap { range in range.new.map { mark(rows[$0]) } }
     }

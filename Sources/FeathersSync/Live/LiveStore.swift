@@ -53,6 +53,8 @@ final class LiveStore: Sendable {
         var lastFetch = 0
         /// The sign-in that replaced this one; nil while this store is in use.
         var next: RequestSender?
+        /// Whether a record in the route has got an id, under which another store has its records.
+        var isRenamed = false
     }
 
     let key: Key

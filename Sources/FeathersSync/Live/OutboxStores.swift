@@ -67,6 +67,19 @@ struct OutboxStores: Sendable {
         }
     }
 
+    /// Gives records the ids that the server has assigned, in the queries and routes of all stores.
+    mutating func named(_ names: Names) {
+        for store in all {
+            var missing: [Names.Missing] = []
+            let isMoved = names.translated(store.key.route, &missing) != store.key.route
+            let isNamed = store.withState { state in
+                state.isRenamed = isMoved
+                return state.store.named(names)
+            }
+            if isNamed || isMoved { changed.append(store) }
+        }
+    }
+
     /// Returns what the server last reported about a record, as far as a store knows it.
     func known(_ key: String, at path: String, _ route: [String: String]) -> JSONValue? {
         for store in stores(at: path, route) where store.key.sender.isCurrent {

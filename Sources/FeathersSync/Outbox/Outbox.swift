@@ -32,9 +32,8 @@ public final class Outbox: Sendable, SecretHiding {
         var sender: (wake: AsyncStream<Void>.Continuation, ended: Promise<Void>)?
         /// The local data that shows the writes.
         var stores = OutboxStores()
-        var provisional = ProvisionalRecords()
-        /// The tagged records, by key. The first write to a record takes it, because it makes the tag stale.
-        var tagged = RecentValues<TaggedRecord>(limit: 1000)
+        var names = Names()
+        var tags = EntityTags()
 
         /// Shows a change of a write in the live queries of its service.
         mutating func publish(_ change: OutboxChange, of write: OutboxWrite) { stores.publish(change, of: write) }
@@ -75,7 +74,7 @@ public final class Outbox: Sendable, SecretHiding {
         self.journal = journal
         var queue = OutboxQueue(limit: options.concurrentLanes, retry: options.retry)
         var results: [UUID: Promise<JSONValue>] = [:]
-        let (pending, records) = try await Self.open(journal, options)
+        let (pending, names) = try await Self.open(journal, options)
         earlierFile = await journal.earlierFile
         for stored in pending {
             queue.restore(
@@ -83,8 +82,8 @@ public final class Outbox: Sendable, SecretHiding {
             results[stored.write.id] = Promise()
         }
         queue.referToLaterCreations()
-        var state = State(queue: queue, results: results, provisional: records)
-        for item in queue.inOrder { state.provisional.add(item.write) }
+        var state = State(queue: queue, results: results, names: names)
+        for item in queue.inOrder { state.names.add(item.write, options) }
         contents = Locked(state)
     }
 
@@ -198,8 +197,8 @@ extension Outbox {
     func add(_ draft: Draft, path: String, as identity: Identity?) async throws -> QueuedWrite<JSONValue> {
         var draft = draft
         draft.complete(options.service(at: path))
-        if let collected = await collect(draft, at: path, as: identity) { return collected }
-        draft = withState { [draft] in $0.resolved(draft, at: path, as: identity) }
+        if let collected = try await collect(draft, at: path, as: identity) { return collected }
+        draft = try withState { [draft] state in Result { try state.resolved(draft, at: path, as: identity) } }.get()
         if let squashed = try await squash(draft, path, identity) { return squashed }
         let write = withState { [draft] in $0.write(draft, at: path, as: identity) }
         let result = Promise<JSONValue>()
@@ -209,16 +208,10 @@ extension Outbox {
 
     /// Queues writes once they are on disk, in one step.
     func append(_ writes: [OutboxWrite], _ record: JournalRecord, _ results: [Promise<JSONValue>]) async throws {
-        try await journal.append(record) { _ in
+        try await journal.append(record) { [options] _ in
             self.change { state in
                 for (write, result) in zip(writes, results) { state.results[write.id] = result }
-                state.add(writes)
-            }
-        }
-        for write in writes {
-            // A record to which it refers may have been created while the write was on its way to the disk.
-            if let data = withState({ $0.queue.items[write.id]?.write.data }), data != write.data {
-                try? await journal.append(.rewritten(write.id, data))
+                state.add(writes, options)
             }
         }
     }
@@ -289,6 +282,7 @@ extension FeathersApp {
         for method in [ServiceMethod.get, .update, .patch, .remove] {
             use(TagMiddleware(outbox: outbox), for: .method(method))
         }
+        use(NameMiddleware(outbox: outbox))
         use(backgroundWork: { app in await outbox.run(in: app) })
     }
 

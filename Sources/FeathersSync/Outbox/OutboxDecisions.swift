@@ -26,7 +26,7 @@ extension Outbox {
         guard let item else { return }
         // Without the record, nothing that refers to it can be executed. If it may exist, its id is known only if the app
         // chose it.
-        let isGone = !(item.write.method == .create && item.mayHaveExecuted && isNamed(item.write))
+        let mayExist = item.write.method == .create && item.mayHaveExecuted && chosenID(of: item.write) != nil
         var made: [String: ServiceID] = [:]
         let replacement: Replacement?
         var stored: [UUID: OutboxReferences.Dependence] = [:]
@@ -35,12 +35,15 @@ extension Outbox {
             if let data = replacement?.data { try change { try $0.queue.willReplaceData(of: id, with: data) } }
             switch decision {
             case .discard:
-                stored = withState { $0.queue.references.dependents(of: id, isGone: isGone) }
-                try await journal.append(.ended(id, dependents: Array(stored.keys)))
+                stored = withState { $0.queue.references.dependents(of: id, isGone: !mayExist) }
+                let ended = [id] + stored.keys
+                let gone = withState { state in
+                    ended.flatMap { state.queue.items[$0]?.write.provisionalKeys ?? [] }
+                }
+                try await journal.append(.ended(id, gone: mayExist ? [] : gone, dependents: Array(stored.keys)))
             case .executed(let record):
                 made = try self.made(by: item, as: record)
-                let data = withState { [made] in $0.queue.rewritten(by: made, of: id) }
-                try await journal.append(.ended(id, made: made, data: data))
+                try await journal.append(.ended(id, made: made))
             case .retry, .replace, .merge:
                 if let new = replacement {
                     try await journal.append(
@@ -58,10 +61,10 @@ extension Outbox {
             let discarded = FeathersError(.gone, "The write was discarded before it was sent", execution: .neverSent)
             // In one step, so that none of them is sent meanwhile.
             let (result, dependents) = change { [stored] state in
-                let dependents = state.queue.references.dependents(of: id, isGone: isGone)
+                let dependents = state.queue.references.dependents(of: id, isGone: !mayExist)
                     .merging(stored) { new, _ in new }
                 let results = dependents.map { ($0, $1, finish($0, in: &state)) }
-                return (finish(id, in: &state), results)
+                return (finish(id, mayExist: mayExist, in: &state), results)
             }
             result?.fail(item.failure?.error ?? discarded)
             for (_, dependence, result) in dependents { result?.fail(FeathersError(discardedWith: dependence)) }
@@ -71,7 +74,7 @@ extension Outbox {
             }
         case .executed(let record):
             let known = withState { $0.stores.known(record.key, at: item.write.path, item.write.route) }
-            let result = finish(id, made: made)
+            let result = finish(id, made: made, mayExist: true)
             if let known { result?.resolve(known) } else { result?.fail(FeathersError(lostResponseOf: record)) }
         case .retry, .replace, .merge: decided(id, replacement)
         }
@@ -90,7 +93,7 @@ extension Outbox {
             } else if let chosen, chosen != record.json {
                 "its data has another id"
             } else if chosen == nil,
-                withState({ $0.provisional[record, write.path, write.route]?.isProvisional ?? false })
+                withState({ $0.names[record, write.path, write.route]?.isProvisional ?? false })
             {
                 "that is a provisional id"
             } else {
@@ -105,9 +108,9 @@ extension Outbox {
         return record.description == write.provisionalKey() ? [:] : [write.provisionalKey(): record]
     }
 
-    /// Whether the app chose the id of the record that a write creates.
-    private func isNamed(_ write: OutboxWrite) -> Bool {
-        options.service(at: write.path).recordIDProperty.map { write.data?[$0] != nil } ?? false
+    /// Returns the id that the app chose for the record that a write creates.
+    private func chosenID(of write: OutboxWrite) -> ServiceID? {
+        options.service(at: write.path).recordIDProperty.flatMap { write.data?[$0] }.flatMap { ServiceID($0) }
     }
 
     func decided(_ id: UUID, _ replacement: Replacement? = nil) {
@@ -123,23 +126,26 @@ extension Outbox {
     /// - Parameters:
     ///   - result: The server's result, and the user to whom it was sent; nil if the write was discarded.
     ///   - made: The id that the app has named for the record of a creation, by the provisional one.
+    ///   - mayExist: Whether a record may exist although the write has no result.
     /// - Returns: The promise of its result, for the caller to settle.
     func finish(
-        _ id: UUID, with result: ServerResult? = nil, made: [String: ServiceID] = [:]
+        _ id: UUID, with result: ServerResult? = nil, made: [String: ServiceID] = [:], mayExist: Bool = false
     ) -> Promise<JSONValue>? {
-        change { finish(id, with: result, made: made, in: &$0) }
+        change { finish(id, with: result, made: made, mayExist: mayExist, in: &$0) }
     }
 
     private func finish(
-        _ id: UUID, with result: ServerResult? = nil, made: [String: ServiceID] = [:], in state: inout State
+        _ id: UUID, with result: ServerResult? = nil, made: [String: ServiceID] = [:], mayExist: Bool = false,
+        in state: inout State
     ) -> Promise<JSONValue>? {
         guard let write = state.queue.items[id]?.write else { return nil }
-        let made = result.map { state.provisional.made(by: write, $0.value) } ?? made
-        let data = state.queue.rewritten(by: made, of: id)
-        let isNamed = result.map { self.isNamed(write) || state.provisional.isNamed(write, by: $0.value) } ?? true
-        state.queue.remove(id, isNamed: isNamed)
+        let isExecuted = result != nil || !made.isEmpty || mayExist
+        var ids = result.map { Names.ids(of: write, $0.value) } ?? made
+        if isExecuted, let chosen = chosenID(of: write) { ids.merge([write.provisionalKey(): chosen]) { id, _ in id } }
+        let following = state.queue.references.writes(referringTo: id)
+        state.queue.remove(id)
         state.publish(result.map { .executed(id, $0) } ?? .discarded(id, as: made.values.first), of: write)
-        state.settle(write, made, data)
+        state.settle(write, ids, isExecuted: isExecuted, following, options)
         return state.results.removeValue(forKey: id)
     }
 
@@ -160,11 +166,7 @@ extension Outbox {
 
     /// Returns the record of the end of an executed write.
     func ending(_ write: OutboxWrite, _ result: ServerResult, storedAs executed: ExecutedResult?) -> JournalRecord {
-        withState { state in
-            let made = state.provisional.made(by: write, result.value)
-            return .ended(
-                write.id, made: made, executed: executed, data: state.queue.rewritten(by: made, of: write.id))
-        }
+        .ended(write.id, made: Names.made(by: write, result.value), executed: executed)
     }
 
     /// Returns a result whose records are stored; nil if they are not.

@@ -33,7 +33,7 @@ extension Outbox {
         func lane(at path: String) -> String {
             if let knownLane { return knownLane }
             guard let record = orderingKey ?? recordID else { return "#\(id.text)" }
-            return TaggedRecord.key(record, path, route)
+            return EntityTags.key(record, path, route)
         }
 
         /// Adds the ids that the app chooses, and the key of what is created.
@@ -58,18 +58,27 @@ extension Outbox {
 extension Outbox.State {
     /// Returns a draft with the ids that the server has assigned, and with the lane of its record.
     /// - Parameter records: The records that the earlier writes of its group create.
+    /// - Throws: ``FeathersError/Code/gone`` or ``FeathersError/Code/badRequest`` if it refers to a record that does not
+    ///   exist, or whose id is not known.
     func resolved(
-        _ draft: Outbox.Draft, at path: String, as identity: Identity?, _ records: ProvisionalRecords? = nil
-    ) -> Outbox.Draft {
+        _ draft: Outbox.Draft, at path: String, as identity: Identity?, _ records: Names? = nil
+    ) throws(FeathersError) -> Outbox.Draft {
         var draft = draft
+        var missing: [Names.Missing] = []
+        draft.route = names.translated(draft.route, &missing)
         if draft.method != .create, let record = draft.recordID,
             let known = records?[record, path, draft.route] ?? known(record, at: path, draft.route)
         {
             draft.recordID = known.id
+            _ = names.translated(known.id, &missing)
             // Another user's writes to the record may already have a lane by its assigned id.
             if known.identity == nil || known.identity == identity { draft.knownLane = known.lane }
         }
-        draft.data = draft.data.map(provisional.named)
+        draft.data = draft.data.map { names.translated($0, in: "data", &missing) }
+        if let query = names.translated(.object(draft.query.json), in: "query", &missing).object {
+            draft.query.json = query
+        }
+        if let error = FeathersError(missing, in: "The write") { throw error }
         return draft
     }
 

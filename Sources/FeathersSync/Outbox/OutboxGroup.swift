@@ -42,15 +42,15 @@ extension Outbox {
 
     /// Adds a write to the group in which it is made.
     /// - Returns: Nil if it is made in none.
-    func collect(_ draft: Draft, at path: String, as identity: Identity?) async -> QueuedWrite<JSONValue>? {
+    func collect(_ draft: Draft, at path: String, as identity: Identity?) async throws -> QueuedWrite<JSONValue>? {
         guard !OutboxGroup.entered.isEmpty else { return nil }
         let member = OutboxGroup.Member(draft: draft, path: path, identity: identity)
-        guard await collect([member]) else { return nil }
-        let write = withState { state in
+        let write = try withState { state in
             // A copy, because the group may still fail.
             var state = state
-            return state.write(state.resolved(draft, at: path, as: identity), at: path, as: identity)
-        }
+            return Result { try state.write(state.resolved(draft, at: path, as: identity), at: path, as: identity) }
+        }.get()
+        guard await collect([member]) else { return nil }
         return QueuedWrite(write: write, outcome: member.outcome) { $0 }
     }
 
@@ -75,7 +75,9 @@ extension Outbox {
                     .notAuthenticated, "The group was not queued: the signed-in user changed before its end",
                     execution: .neverSent)
             }
-            let writes = withState { $0.writes(of: members, as: identity) }
+            let writes = try withState { [options] state in
+                Result { try state.writes(of: members, as: identity, options) }
+            }.get()
             try await append(writes, .grouped(writes), members.map(\.outcome))
         } catch {
             for member in members { member.outcome.fail(error) }
@@ -86,13 +88,15 @@ extension Outbox {
 
 extension Outbox.State {
     /// Returns the writes of a group, each of which knows the records that the earlier ones create.
-    fileprivate mutating func writes(of members: [OutboxGroup.Member], as identity: Identity?) -> [OutboxWrite] {
-        var records = ProvisionalRecords()
+    fileprivate mutating func writes(
+        of members: [OutboxGroup.Member], as identity: Identity?, _ options: OutboxOptions
+    ) throws -> [OutboxWrite] {
+        var records = Names()
         var writes: [OutboxWrite] = []
         for member in members {
-            let draft = resolved(member.draft, at: member.path, as: identity, records)
+            let draft = try resolved(member.draft, at: member.path, as: identity, records)
             let write = write(draft, at: member.path, as: identity, after: writes.last?.id)
-            records.add(write)
+            records.add(write, options)
             writes.append(write)
         }
         return writes

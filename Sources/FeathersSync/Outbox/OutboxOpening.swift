@@ -6,12 +6,11 @@ extension Outbox {
     /// - Returns: The pending writes in their order, and the ids that the server has assigned.
     static func open(
         _ journal: JournalWriter, _ options: OutboxOptions
-    ) async throws -> (writes: [StoredWrite], records: ProvisionalRecords) {
+    ) async throws -> (writes: [StoredWrite], names: Names) {
         let pending = try await journal.open()
         do {
-            var records = ProvisionalRecords()
-            records.assign(try await journal.read { try JournalTables.created(in: $0) })
-            return (try await migrate(pending, records, in: journal, options), records)
+            let names = Names(stored: try await journal.read { try JournalTables.names(in: $0) })
+            return (try await migrate(pending, in: journal, options), names)
         } catch {
             // A later attempt must find the file unlocked.
             await journal.close()
@@ -21,14 +20,11 @@ extension Outbox {
 
     /// Rewrites pending writes as the app wants it, and stores those that have changed together.
     private static func migrate(
-        _ pending: [StoredWrite], _ records: ProvisionalRecords, in journal: JournalWriter, _ options: OutboxOptions
+        _ pending: [StoredWrite], in journal: JournalWriter, _ options: OutboxOptions
     ) async throws -> [StoredWrite] {
         var changed: [OutboxWrite] = []
         let migrated = try pending.map { stored in
             var write = stored.write
-            // The process may have been killed before it could rewrite a write that reached the disk after the end of
-            // the creation to which it refers.
-            write.data = write.data.map(records.named)
             do {
                 try options.migrate(&write)
                 guard (write.method == .create) == (stored.write.method == .create) else {
@@ -61,10 +57,10 @@ extension Outbox {
     ) -> String {
         let record = orderingRecord(of: write, options)
         guard record == orderingRecord(of: old, options) else {
-            return record.map { TaggedRecord.key($0, write.path, write.route) } ?? "#\(write.id.text)"
+            return record.map { EntityTags.key($0, write.path, write.route) } ?? "#\(write.id.text)"
         }
         // The lane may have the id that the record had before the server assigned another.
-        let (place, oldPlace) = (TaggedRecord.place(write.path, write.route), TaggedRecord.place(old.path, old.route))
+        let (place, oldPlace) = (EntityTags.place(write.path, write.route), EntityTags.place(old.path, old.route))
         guard old.lane.hasPrefix(oldPlace) else { return old.lane }
         return place + old.lane.dropFirst(oldPlace.count)
     }

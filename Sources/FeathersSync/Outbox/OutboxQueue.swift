@@ -48,7 +48,6 @@ struct OutboxQueue: Sendable {
     private(set) var lanes: [Lane: [UUID]] = [:]
     /// The names of the lanes that belong to no user.
     private var signedOutLanes: Set<String> = []
-    private var followers = FollowingWrites()
     var references = OutboxReferences()
     private var ready = ReadyLanes()
     private var addedCount = 0
@@ -111,26 +110,14 @@ struct OutboxQueue: Sendable {
         items[write.id] = Item(write: write, number: addedCount)
         lanes[write.ownLane, default: []].append(write.id)
         if write.identity == nil { signedOutLanes.insert(write.lane) }
-        followers.add(write)
         references.add(write, after: write.previous.flatMap { items[$0]?.write.id })
         refreshLane(write.lane)
     }
 
-    /// Replaces the provisional id of a record with the one that the server has assigned.
-    /// - Returns: The changed writes.
-    mutating func rename(_ provisional: String, to id: ServiceID) -> [OutboxWrite] {
-        followers.rename(provisional, to: id).compactMap { write in
-            items[write]?.write.recordID = id
-            items[write]?.failure?.write.recordID = id
-            return items[write]?.write
-        }
-    }
-
-    /// - Returns: The changed write.
-    mutating func setData(_ data: JSONValue, of id: UUID) -> OutboxWrite? {
-        items[id]?.write.data = data
-        items[id]?.failure?.write.data = data
-        return items[id]?.write
+    /// Sets a write in which keys were replaced with the ids that the server has assigned.
+    mutating func rename(_ write: OutboxWrite) {
+        items[write.id]?.write = write
+        items[write.id]?.failure?.write = write
     }
 
     /// Adds a write that an earlier process queued.
@@ -147,8 +134,7 @@ struct OutboxQueue: Sendable {
     }
 
     /// Removes a write that has succeeded or was discarded.
-    /// - Parameter isNamed: Whether the ids of the records are known that the write has created.
-    mutating func remove(_ id: UUID, isNamed: Bool = true) {
+    mutating func remove(_ id: UUID) {
         guard let item = items.removeValue(forKey: id) else { return }
         if case .sending = item.stage {
             sendingCount -= 1
@@ -160,9 +146,8 @@ struct OutboxQueue: Sendable {
             lanes[lane] = nil
             if lane.identity == nil { signedOutLanes.remove(lane.name) }
         }
-        followers.remove(item.write)
         refreshLane(lane.name)
-        for waiting in references.remove(item.write, isNamed: isNamed) {
+        for waiting in references.remove(item.write) {
             if let lane = items[waiting]?.write.lane { refreshLane(lane) }
         }
     }

@@ -2,10 +2,11 @@ import FeathersCore
 import Foundation
 
 /// The queued writes that wait for others: for the creation of a record to which they refer, in their data, as a whole
-/// JSON value, or by their record's id; and for the write before them in their group.
+/// JSON value or the name of a property, in their query or route, or by their record's id; and for the write before them
+/// in their group.
 ///
-/// A write that refers to a creation is rewritten after it, so that no provisional id leaves the device. If the server
-/// does not say the id of what it has created, the write needs a decision.
+/// A write that refers to a creation gets the ids of its records after it. If the server does not say the id of what it
+/// has created, the write needs a decision.
 struct OutboxReferences: Sendable {
     /// Why a write cannot be executed without another one.
     enum Dependence: Sendable {
@@ -15,7 +16,7 @@ struct OutboxReferences: Sendable {
         case group
     }
 
-    /// The creations by the provisional ids of their records, as text and as a number.
+    /// The creations by the keys of their records, and by their numbers.
     private var creations: [JSONValue: UUID] = [:]
     /// The writes that refer to each creation.
     private var referring: [UUID: Set<UUID>] = [:]
@@ -23,9 +24,6 @@ struct OutboxReferences: Sendable {
     private var creationsOf: [UUID: Set<UUID>] = [:]
     /// The pending write before each one in its group, and the one after it.
     private var (previous, next): ([UUID: UUID], [UUID: UUID]) = ([:], [:])
-    /// The writes that refer to a record whose id is not known, although it was created.
-    private(set) var orphans: Set<UUID> = []
-
     /// - Parameter previous: The write before it in its group, if it is still pending.
     mutating func add(_ write: OutboxWrite, after previous: UUID? = nil) {
         refer(write.id, to: references(of: write))
@@ -34,14 +32,12 @@ struct OutboxReferences: Sendable {
         (self.previous[write.id], next[previous]) = (previous, write.id)
     }
 
-    /// - Parameter isNamed: Whether the ids of the records are known that the write has created.
     /// - Returns: The writes that waited for it.
     @discardableResult
-    mutating func remove(_ write: OutboxWrite, isNamed: Bool = true) -> Set<UUID> {
+    mutating func remove(_ write: OutboxWrite) -> Set<UUID> {
         forgetReferences(of: write.id)
         for text in write.provisionalKeys { for form in JSONValue.provisionalForms(of: text) { creations[form] = nil } }
         var writes = referring.removeValue(forKey: write.id) ?? []
-        if !isNamed { orphans.formUnion(writes) }
         for id in writes {
             creationsOf[id]?.remove(write.id)
             if creationsOf[id]?.isEmpty == true { creationsOf[id] = nil }
@@ -56,12 +52,10 @@ struct OutboxReferences: Sendable {
 
     /// Replaces a write. What waits for it continues to wait.
     mutating func replace(_ old: OutboxWrite, with new: OutboxWrite) {
-        let isOrphan = orphans.contains(old.id) && old.data == new.data
         forgetReferences(of: old.id)
         for text in old.provisionalKeys { for form in JSONValue.provisionalForms(of: text) { creations[form] = nil } }
         refer(new.id, to: references(of: new))
         addCreations(of: new)
-        if isOrphan { orphans.insert(new.id) }
     }
 
     /// Lets a write wait for creations.
@@ -72,7 +66,6 @@ struct OutboxReferences: Sendable {
     }
 
     private mutating func forgetReferences(of id: UUID) {
-        orphans.remove(id)
         for creation in creationsOf.removeValue(forKey: id) ?? [] { referring[creation]?.remove(id) }
     }
 
@@ -119,10 +112,11 @@ struct OutboxReferences: Sendable {
     func references(of write: OutboxWrite) -> Set<UUID> {
         guard !creations.isEmpty else { return [] }
         var found: Set<UUID> = []
-        if write.method != .create, let id = write.recordID?.json, let creation = creations[id] {
-            found.insert(creation)
-        }
-        write.data?.forEachValue { if let creation = creations[$0] { found.insert(creation) } }
+        func add(_ value: JSONValue) { if let creation = creations[value.keyForm] { found.insert(creation) } }
+        if write.method != .create, let id = write.recordID?.json { add(id) }
+        write.data?.forEachValue(add)
+        JSONValue.object(write.query.json).forEachValue(add)
+        for value in write.route.values { add(.string(value)) }
         found.remove(write.id)
         return found
     }
@@ -132,52 +126,24 @@ extension JSONValue {
     /// The forms in which screens show a provisional id: as text, and as a number for models whose id is one.
     static func provisionalForms(of text: String) -> [JSONValue] { [.string(text), .provisionalNumber(for: text)] }
 
-    /// Calls a function for each text and number in this value.
+    /// The form of a key in which it is found: without capitals, and a number as such.
+    fileprivate var keyForm: JSONValue {
+        guard case .string(let text) = self else { return self }
+        if text.utf8.first == UInt8(ascii: "-"), let number = Int64(text) { return .integer(number) }
+        return text.utf8.count >= 36 ? .string(text.lowercased()) : self
+    }
+
+    /// Calls a function for each text and number in this value, and for each name of a property.
     fileprivate func forEachValue(_ body: (JSONValue) -> Void) {
         switch self {
         case .array(let elements): for element in elements { element.forEachValue(body) }
-        case .object(let object): for (_, value) in object { value.forEachValue(body) }
+        case .object(let object):
+            for (name, value) in object {
+                body(.string(name))
+                value.forEachValue(body)
+            }
         case .string, .integer: body(self)
         default: break
         }
-    }
-
-    /// Returns this value with some of the texts and numbers in it replaced.
-    func replacing(_ replacement: (JSONValue) -> JSONValue?) -> JSONValue {
-        switch self {
-        case .array(let elements): return .array(elements.map { $0.replacing(replacement) })
-        case .object(var object):
-            for (name, value) in object {
-                switch value {
-                case .array, .object: object[name] = value.replacing(replacement)
-                case .string, .integer: if let new = replacement(value) { object[name] = new }
-                default: break
-                }
-            }
-            return .object(object)
-        case .string, .integer: return replacement(self) ?? self
-        default: return self
-        }
-    }
-}
-
-extension OutboxQueue {
-    /// Returns the data of the writes that refer to a creation, with the ids that the server has assigned.
-    /// - Parameter made: The ids by the provisional ones.
-    func rewritten(by made: [String: ServiceID], of creation: UUID) -> [UUID: JSONValue] {
-        guard !made.isEmpty else { return [:] }
-        var ids: [JSONValue: JSONValue] = [:]
-        for (text, id) in made { for form in JSONValue.provisionalForms(of: text) { ids[form] = id.json } }
-        return references.writes(referringTo: creation).reduce(into: [:]) { data, id in
-            guard let old = items[id]?.write.data else { return }
-            let new = old.replacing { ids[$0] }
-            if new != old { data[id] = new }
-        }
-    }
-
-    /// Sets the data of writes, which keep their keys.
-    /// - Returns: The changed writes.
-    mutating func rewrite(_ data: [UUID: JSONValue]) -> [OutboxWrite] {
-        data.compactMap { id, data in setData(data, of: id) }
     }
 }

@@ -105,7 +105,7 @@ extension OutboxSender {
         (params.readsFromServer, params.isLive) = (true, true)
         let request = ServiceRequest(path: write.path, method: .get, id: id, params: params)
         guard let response = try? await response(to: request, for: write) else { return nil }
-        return (response.result, TaggedRecord.tag(of: response, to: request))
+        return (response.result, EntityTags.tag(of: response, to: request))
     }
 }
 
@@ -194,12 +194,7 @@ extension OutboxSender {
     }
 
     private func attempt(_ item: OutboxQueue.Item, _ service: OutboxServiceOptions) async -> Attempt {
-        if outbox.withState({ $0.queue.references.orphans.contains(item.write.id) }) {
-            return .failed(
-                FeathersError(
-                    .badRequest, "The write refers to a new record whose id the server did not say",
-                    execution: .neverSent))
-        }
+        if let error = outbox.withState({ $0.names.refusal(of: item.write) }) { return .failed(error) }
         do {
             return .succeeded(
                 try await respond(

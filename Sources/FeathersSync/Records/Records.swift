@@ -47,7 +47,7 @@ struct Records: Sendable {
     /// The records whose last state is not stored yet.
     private var unstored: Set<String> = []
     private(set) var holds: [String: Hold] = [:]
-    private(set) var names = Names()
+    private(set) var firstKeys = FirstKeys()
 
     init(version: String? = nil, isStored: Bool = false) { (self.version, self.isStored) = (version, isStored) }
 
@@ -121,7 +121,7 @@ struct Records: Sendable {
     mutating func releaseWritten(except used: Set<String>) { written.formIntersection(used) }
 
     mutating func rename(_ old: String, to key: String) {
-        names.rename(old, to: key)
+        firstKeys.rename(old, to: key)
         written.remove(old)
     }
 
@@ -131,11 +131,11 @@ struct Records: Sendable {
     ///   - isUsed: Whether a window has the record.
     mutating func forgetUnused(beside count: Int, _ isUsed: (String) -> Bool) {
         let most = 2 * (count + written.count) + (keepsUnused ? 2 * Self.unusedLimit : 1_000)
-        guard states.count > most || names.count > most else { return }
+        guard states.count > most || firstKeys.count > most else { return }
         let first = keepsUnused ? number - Self.unusedLimit : .max
         states = states.filter { $0.value.number > first || written.contains($0.key) || isUsed($0.key) }
         unstored.formIntersection(states.keys)
-        names.removeAll { states[$0] == nil }
+        firstKeys.removeAll { states[$0] == nil }
     }
 
     /// Forgets everything the server has reported.

@@ -22,6 +22,9 @@ struct QueryJudge: Sendable {
     /// The keys whose records the window has, if it is that of a relation.
     var keys: RelatedKeys?
     private let selection: QuerySelection?
+    /// The query as the app has written it.
+    private let query: Query<JSONValue>
+    private let operators: [QueryOperator]
     /// Whether the query selects some properties only.
     var hasSelection: Bool { selection != nil }
 
@@ -31,7 +34,7 @@ struct QueryJudge: Sendable {
     ///   - operators: Closures for operators that are not Feathers' own.
     /// - Throws: ``FeathersError/Code/badRequest`` naming the part of the query that is not valid.
     init(_ query: Query<JSONValue>, id: String, operators: [QueryOperator] = []) throws(FeathersError) {
-        self.id = id
+        (self.id, self.query, self.operators) = (id, query, operators)
         var conditions = query
         for test in operators {
             guard let operand = query.json[test.name] else { continue }
@@ -49,6 +52,14 @@ struct QueryJudge: Sendable {
         if case .object(let sort)? = query.json["$sort"], sort[id] == nil { request = request.sorted(by: id) }
         sorter = try QuerySorter(request)
         self.request = request.selectingSortedProperties().selecting(conditionsOf: query.json)
+    }
+
+    /// Returns the same query with ids in place of keys; nil if it has no key with an id.
+    func named(_ names: Names) -> QueryJudge? {
+        guard let named = query.named(names) else { return nil }
+        var judge = try? QueryJudge(named, id: id, operators: operators)
+        judge?.keys = keys
+        return judge
     }
 
     /// Whether the client can predict the result: it can evaluate all conditions, and nothing is skipped. If not, every
@@ -103,6 +114,14 @@ struct QueryJudge: Sendable {
 }
 
 extension Query<JSONValue> {
+    /// Returns the query with ids in place of keys; nil if it has no key with an id.
+    func named(_ names: Names) -> Query? {
+        guard !names.isEmpty, !isEmpty else { return nil }
+        var missing: [Names.Missing] = []
+        let named = names.translated(.object(json), &missing)
+        return named == .object(json) ? nil : named.object.map { Query($0) }
+    }
+
     /// Returns the query with the properties of conditions added to the selection, if any.
     fileprivate func selecting(conditionsOf object: JSONObject) -> Query {
         guard let select = json["$select"], !select.isNull else { return self }

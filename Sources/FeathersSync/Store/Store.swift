@@ -104,6 +104,26 @@ extension Store {
     }
 }
 
+// MARK: - Names
+
+extension Store {
+    /// Gives records the ids that the server has assigned, in the conditions of all queries.
+    /// - Returns: Whether any query had its key.
+    mutating func named(_ names: Names) -> Bool {
+        var isNamed = false
+        for id in ids {
+            guard let judge = windows[id]?.judge.named(names) else { continue }
+            isNamed = true
+            _ = change(id) { window in
+                window.judge = judge
+                window.touch(nil)
+                window.want(.now)
+            }
+        }
+        return isNamed
+    }
+}
+
 // MARK: - Fetches
 
 extension Store {

@@ -63,7 +63,7 @@
         private func mutations(of store: OutboxFolder) throws -> [Mutation] {
             let database = try open(store.url)
             defer { database.close() }
-            let tables = ["writes", "created", "services", "records", "lists", "chunks"]
+            let tables = ["writes", "names", "services", "records", "lists", "chunks"]
             return try tables.flatMap { table in
                 let columns = try database.rows("SELECT name FROM pragma_table_info('\(table)')") { $0.text(0) ?? "" }
                 let rows = try database.rows("SELECT rowid FROM \(table)") { $0.integer(0) ?? 0 }
@@ -127,9 +127,9 @@
         @Test("is refused if it has a trigger, a view or another table, and left as it is")
         func schema() async throws {
             for statement in [
-                "CREATE TRIGGER t AFTER DELETE ON writes BEGIN INSERT INTO created VALUES (1, '', ''); END",
-                "CREATE VIEW v AS SELECT * FROM writes", "CREATE TABLE more (a)", "DROP INDEX writes_record",
-                "ALTER TABLE created ADD COLUMN more AS (1)",
+                "CREATE TRIGGER t AFTER DELETE ON writes BEGIN INSERT INTO names VALUES (1, '', ''); END",
+                "CREATE VIEW v AS SELECT * FROM writes", "CREATE TABLE more (a)", "DROP INDEX writes_id",
+                "ALTER TABLE names ADD COLUMN more AS (1)",
             ] {
                 let store = try await store()
                 let database = try open(store.url)

@@ -167,7 +167,7 @@ struct ResultRowsTests {
         rows.remove(at: 800)
         rows.insert(Self.row(6000), at: 1900)
         let difference = LiveDifference(
-            rows.changes(since: old), of: rows, since: old, names: Names())
+            rows.changes(since: old), of: rows, since: old, firstKeys: FirstKeys())
         let changes = LiveChanges(difference)
         #expect(changes.moves == [LiveChanges.Move(from: 1500, to: 3)])
         #expect(changes.removals == [799] && changes.insertions == [1900] && changes.updates == [3])

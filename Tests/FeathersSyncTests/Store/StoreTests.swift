@@ -194,7 +194,7 @@ struct StoreTests {
         #expect(scene.store.candidates(of: write.id) == [Self.note(7, "new")])
         scene.store.respond(to: write.id, Self.note(8, "new"))
         #expect(scene.shown(window) == [Self.note(7, "new"), Self.note(8, "new")])
-        #expect(scene.store.records.names.shown("8") == write.provisionalKey())
+        #expect(scene.store.records.firstKeys.shown("8") == write.provisionalKey())
     }
 
     @Test(
@@ -213,7 +213,7 @@ struct StoreTests {
         if first == "page" { try scene.fetch(other, [Self.note(7, "a")]) }
         for window in [window, other] { #expect(scene.shown(window) == [Self.note(7, "a")]) }
         // It may be another one's record.
-        #expect(scene.store.records.names.shown("7") == "7")
+        #expect(scene.store.records.firstKeys.shown("7") == "7")
     }
 
     @Test("A record that looks like one in the making is shown after a time, also without a response")
@@ -230,7 +230,7 @@ struct StoreTests {
         #expect(scene.texts(window) == ["new", "new"] && scene.store.newestLookAlike == nil)
         scene.store.respond(to: write.id, Self.note(7, "new"))
         #expect(scene.shown(window) == [Self.note(7, "new")])
-        #expect(scene.store.records.names.shown("7") == write.provisionalKey())
+        #expect(scene.store.records.firstKeys.shown("7") == write.provisionalKey())
     }
 
     @Test("A record looks like one in the making only if it has all its values and was not known when that was sent")

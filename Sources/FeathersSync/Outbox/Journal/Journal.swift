@@ -34,9 +34,6 @@ final class Journal {
         var (writes, dataBytes, failureBytes) = (0, 0, 0)
     }
 
-    /// The number of created records whose provisional ids are known.
-    private let createdLimit = 1000
-
     let database: Database
     private let path: String
     private let limits: Limits
@@ -216,7 +213,6 @@ extension Journal {
                 case .failed(_, let reason, let error, _): [try JournalTables.json(reason, error)]
                 case .replaced(_, let key, let data, let base, let tag):
                     [.text(key.text), try JournalTables.json(data), try JournalTables.json(base), SQLiteValue(tag)]
-                case .rewritten(_, let data): [try JournalTables.json(data)]
                 case .taken, .begun, .released, .ended: []
                 }
             return Entry(record: record, values: values)
@@ -255,12 +251,11 @@ extension Journal {
             try database.execute(
                 "UPDATE writes SET key = ?, data = ?, base = ?, tag = ?, size = ? WHERE id = ?",
                 entry.values + [SQLiteValue(entry.size), .text(id.text)])
-        case .ended(let id, let made, let executed, let data, let dependents):
+        case .ended(let id, let made, let gone, let executed, let dependents):
             if let executed { storedChanges[id] = try RecordTables.put(executed, in: database) }
             for id in [id] + dependents { try remove(id) }
-            for (provisional, id) in made { try rename(provisional, to: id) }
-            for (id, data) in data { try rewrite(id, JournalTables.json(data)) }
-        case .rewritten(let id, _): try rewrite(id, entry.values[0])
+            for (key, id) in made { try name(key, id) }
+            for key in gone { try name(key, nil) }
         }
     }
 
@@ -269,13 +264,7 @@ extension Journal {
         guard usage.writes + rows.count <= limits.writes else { throw Full(limit: "\(limits.writes) writes") }
         try takeData(rows.reduce(0) { $0 + JournalTables.size(of: $1) })
         usage.writes += rows.count
-        for var values in rows {
-            // A write may reach the disk after the end of the one that creates its record.
-            if let id = try createdID(for: values[JournalTables.recordColumn]) {
-                values[JournalTables.recordColumn] = id
-            }
-            try database.execute(JournalTables.insertion, values)
-        }
+        for values in rows { try database.execute(JournalTables.insertion, values) }
     }
 
     /// Replaces the rows of writes: all of them, or none if they do not fit.
@@ -293,11 +282,6 @@ extension Journal {
         usage.dataBytes -= old.data
         usage.failureBytes -= old.failure
         try database.execute("DELETE FROM writes WHERE id = ?", .text(id.text))
-    }
-
-    /// Sets the data of a write, whose size hardly changes.
-    private func rewrite(_ id: UUID, _ data: SQLiteValue) throws {
-        try database.execute("UPDATE writes SET data = ? WHERE id = ?", data, .text(id.text))
     }
 
     private func takeData(_ count: Int, insteadOf old: Int = 0) throws {
@@ -322,18 +306,11 @@ extension Journal {
             SQLiteValue(mayHaveExecuted), .text(id.text))
     }
 
-    private func createdID(for record: SQLiteValue) throws -> SQLiteValue? {
-        guard record != .null else { return nil }
-        let ids = try database.rows("SELECT id FROM created WHERE provisional = ?", record) { $0.bytes(0) }
-        return ids.first?.map { .utf8($0) }
-    }
-
-    /// Replaces a provisional id with the one that the server has assigned, and remembers it.
-    private func rename(_ provisional: String, to id: ServiceID) throws {
-        let (old, new) = (try JournalTables.json(.string(provisional)), try JournalTables.json(id.json))
-        try database.execute("INSERT OR REPLACE INTO created (provisional, id) VALUES (?, ?)", old, new)
+    /// Remembers the id of a record; nil if it does not exist.
+    private func name(_ key: String, _ id: ServiceID?) throws {
         try database.execute(
-            "DELETE FROM created WHERE number <= (SELECT max(number) FROM created) - ?", SQLiteValue(createdLimit))
-        try database.execute("UPDATE writes SET record = ? WHERE record = ? AND method <> 'create'", new, old)
+            "INSERT OR REPLACE INTO names (key, id) VALUES (?, ?)", .text(key), try JournalTables.json(id?.json))
+        try database.execute(
+            "DELETE FROM names WHERE number <= (SELECT max(number) FROM names) - ?", SQLiteValue(Names.limit))
     }
 }

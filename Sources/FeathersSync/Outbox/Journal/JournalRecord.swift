@@ -19,15 +19,12 @@ enum JournalRecord: Sendable {
     case failed(UUID, OutboxFailure.Reason, FeathersError, mayHaveExecuted: Bool)
     /// The write is to be sent with other data and another key, made on `base`, whose tag is `tag`.
     case replaced(UUID, key: UUID, data: JSONValue, base: JSONValue? = nil, tag: String? = nil)
-    /// The write was executed or discarded. `made` are the ids of the records it created, by the provisional ids under
-    /// which other writes may know them. `executed` is the server's result, if its records are stored.
-    /// `data` is that of the writes that refer to its records, with the assigned ids, and `dependents` are the writes
-    /// that end with it.
+    /// The write was executed or discarded. `made` are the ids of the records it created, by the keys under which they
+    /// were known, and `gone` are the keys of records that do not exist. `executed` is the server's result, if its
+    /// records are stored, and `dependents` are the writes that end with it.
     case ended(
-        UUID, made: [String: ServiceID] = [:], executed: ExecutedResult? = nil, data: [UUID: JSONValue] = [:],
+        UUID, made: [String: ServiceID] = [:], gone: [String] = [], executed: ExecutedResult? = nil,
         dependents: [UUID] = [])
-    /// The data has the assigned ids of records in place of provisional ones.
-    case rewritten(UUID, JSONValue)
 
     /// The write whose end this is, if it is one.
     var endedWrite: UUID? { if case .ended(let id, _, _, _, _) = self { id } else { nil } }

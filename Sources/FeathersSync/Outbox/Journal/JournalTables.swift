@@ -5,20 +5,19 @@ import Foundation
 /// The tables of an outbox's database, and the rows in them. ``RecordTables`` and ``ListTables`` have the others.
 ///
 ///     writes   the pending writes, in their order; updated in place
-///     created  the ids of the records that were created last, by their provisional ids
+///     names    the ids of the records that were created last, by the keys under which they were known
 ///
 /// Ids of records and all data are JSON.
 enum JournalTables {
     static let schema = DatabaseSchema(
-        application: 0x464F_5554, version: 2,
+        application: 0x464F_5554, version: 3,
         statements: [
             """
             CREATE TABLE writes (number INTEGER PRIMARY KEY, \(definitions),
             may_have_executed INTEGER NOT NULL DEFAULT 0, failure TEXT, failure_size INTEGER NOT NULL DEFAULT 0)
             """,
             "CREATE UNIQUE INDEX writes_id ON writes (id)",
-            "CREATE INDEX writes_record ON writes (record)",
-            "CREATE TABLE created (number INTEGER PRIMARY KEY, provisional TEXT NOT NULL UNIQUE, id TEXT NOT NULL)",
+            "CREATE TABLE names (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, id TEXT)",
         ] + RecordTables.statements + ListTables.statements)
 
     /// The columns of a write. Sizes come first, because SQLite reads large rows from their beginning.
@@ -77,7 +76,8 @@ enum JournalTables {
 
     // MARK: Reading
 
-    /// Reads the pending writes in their order: all of them, or those of one service.
+    /// Reads the pending writes in their order, with the ids that the server has assigned to records: all of them, or
+    /// those of one service.
     static func writes(in database: Database, at path: String? = nil) throws -> [StoredWrite] {
         let sql = "SELECT \(columns), number, may_have_executed, failure FROM writes"
         func read(_ row: SQLiteRow) throws -> StoredWrite {
@@ -92,22 +92,33 @@ enum JournalTables {
                 return stored
             }
         }
-        guard let path else { return try database.rows("\(sql) ORDER BY number", read: read) }
-        return try database.rows("\(sql) WHERE path = ? ORDER BY number", .text(path), read: read)
+        var writes =
+            if let path {
+                try database.rows("\(sql) WHERE path = ? ORDER BY number", .text(path), read: read)
+            } else {
+                try database.rows("\(sql) ORDER BY number", read: read)
+            }
+        let names = writes.isEmpty ? Names() : Names(stored: try names(in: database))
+        for index in writes.indices where !names.isEmpty {
+            let write = names.translated(writes[index].write)
+            writes[index].write = write
+            writes[index].failure?.write = write
+        }
+        return writes
     }
 
-    /// Reads the ids that the server has assigned last, by the provisional ones.
-    static func created(in database: Database) throws -> [String: ServiceID] {
-        let rows = try database.rows("SELECT provisional, id, number FROM created") { row in
+    /// Reads the names of the records that were created last.
+    static func names(in database: Database) throws -> [(key: String, id: ServiceID?)] {
+        try database.rows("SELECT key, id, number FROM names ORDER BY number") { row in
             try reading("the id of a created record", in: database) {
                 _ = try row.requiredNumber(2)
-                guard let text = try row.json(0)?.string, let id = try row.json(1).flatMap({ ServiceID($0) }) else {
-                    throw Unreadable()
-                }
-                return (text, id)
+                guard let key = try row.string(0) else { throw Unreadable() }
+                let json = try row.json(1)
+                let id = json.flatMap { ServiceID($0) }
+                if json != nil, id == nil { throw Unreadable() }
+                return (key, id)
             }
         }
-        return Dictionary(rows) { first, _ in first }
     }
 
     fileprivate struct Unreadable: Error {}

@@ -76,10 +76,10 @@ actor JournalWriter {
     func removeRecords(of identity: Identity?) throws {
         flush()
         owed = owed.map { record in
-            guard case .ended(let id, let made, let executed?, let data, let dependents) = record,
+            guard case .ended(let id, let made, let gone, let executed?, let dependents) = record,
                 identity == nil || executed.identity == identity
             else { return record }
-            return .ended(id, made: made, data: data, dependents: dependents)
+            return .ended(id, made: made, gone: gone, dependents: dependents)
         }
         guard let journal else { throw closed }
         logChanged()

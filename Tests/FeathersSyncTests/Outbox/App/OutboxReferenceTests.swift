@@ -173,7 +173,7 @@ struct OutboxReferenceTests {
         await second.close()
     }
 
-    @Test("are sent with the assigned ids even if the process was killed before it could rewrite them")
+    @Test("are sent with the assigned ids even if they reached the disk after the creation, and the process was killed")
     func killedBeforeRewriting() async throws {
         let folder = try OutboxFolder()
         let journal = try Journal(folder.file)

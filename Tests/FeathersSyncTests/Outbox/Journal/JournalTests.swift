@@ -53,25 +53,29 @@ struct JournalTests {
 
     @Test("The assigned id reaches the writes that were stored before, and those that are stored later")
     func createdRecords() throws {
+        let key = UUID.sample(1).text
         func patch(_ number: Int) -> OutboxWrite {
             let sample = OutboxWrite.sample(number, lane: "a")
             return OutboxWrite(
-                id: sample.id, key: sample.key, path: sample.path, method: .patch, recordID: "provisional",
+                id: sample.id, key: sample.key, path: sample.path, method: .patch, recordID: .string(key),
                 data: ["n": 1], query: sample.query, route: sample.route, date: sample.date, identity: nil,
                 lane: sample.lane)
         }
         let journal = try Journal(folder.file)
         try journal.append(.added(.sample(1, lane: "a")), .added(patch(2)))
-        try journal.append(.ended(.sample(1), made: ["provisional": 2]), .added(patch(3)))
+        try journal.append(.ended(.sample(1), made: [key: 2]), .added(patch(3)))
         #expect(try folder.found().map(\.write.recordID) == [2, 2])
         journal.close()
         let later = try Journal(folder.file)
         try later.append(.added(patch(4)))
         #expect(try folder.found().map(\.write.recordID) == [2, 2, 2])
         // So many later ones displace it.
-        for number in 0..<1001 { try later.append(.ended(.sample(9), made: ["p\(number)": 1])) }
+        for first in stride(from: 0, to: Names.limit, by: 1000) {
+            let made = (first..<first + 1000).map { ("p\($0)", ServiceID(1)) }
+            try later.append(.ended(.sample(9), made: Dictionary(uniqueKeysWithValues: made)))
+        }
         try later.append(.added(patch(5)))
-        #expect(try folder.found().map(\.write.recordID) == [2, 2, 2, "provisional"])
+        #expect(try folder.found().map(\.write.recordID) == Array(repeating: .string(key), count: 4))
     }
 
     private func execute(_ number: Int, in journal: Journal, text: JSONValue = "x") throws {

@@ -51,28 +51,6 @@ struct OutboxQueueTests {
         #expect(queue.items.isEmpty && queue.lanes.isEmpty)
     }
 
-    @Test("Writes to a record with a provisional id get the assigned one, and are known by it until they are removed")
-    func renaming() {
-        var queue = OutboxQueue(limit: 1, retry: Self.retry)
-        for number in 0..<4 {
-            let sample = OutboxWrite.sample(number, lane: "a")
-            let record: ServiceID = number == 3 ? .integer(7) : .string("x")
-            queue.add(
-                OutboxWrite(
-                    id: sample.id, key: sample.key, path: sample.path, method: number == 0 ? .create : .patch,
-                    recordID: record,
-                    data: sample.data, query: sample.query, route: sample.route, date: sample.date, identity: nil,
-                    lane: sample.lane))
-        }
-        #expect(queue.rename("y", to: .integer(1)).isEmpty)
-        #expect(queue.rename("x", to: .string("z")).map(\.id) == [.sample(1), .sample(2)])
-        #expect(queue.inOrder.map(\.write.recordID) == [.string("x"), .string("z"), .string("z"), .integer(7)])
-        queue.remove(.sample(1))
-        #expect(queue.rename("z", to: .integer(5)).map(\.recordID) == [.integer(5)])
-        for number in [0, 2, 3] { queue.remove(.sample(number)) }
-        #expect(queue.rename("z", to: .integer(5)).isEmpty && queue.lanes.isEmpty)
-    }
-
     @Test("The writes that were queued while no one was signed in are not sent for a user who does not own them yet")
     func unowned() {
         let (alice, bob) = (Identity("alice"), Identity("bob"))

@@ -1,13 +1,32 @@
 import FeathersCore
 
-/// A record that `get` has brought with an entity tag, so that a write made on it fails if the record has changed
+/// The entity tags of records that `get` has brought, so that a write made on one of them fails if it has changed
 /// (`If-Match`).
 ///
 /// The tag of a list belongs to the list, not to its records.
-struct TaggedRecord: Sendable {
-    let record: JSONValue
-    let tag: String
-    let identity: Identity?
+struct EntityTags: Sendable {
+    /// A record as it came with its tag.
+    struct Tagged: Sendable {
+        let record: JSONValue
+        let tag: String
+        let identity: Identity?
+    }
+
+    /// At least so many are known. More than that are forgotten together.
+    private static let limit = 1000
+
+    private var (newer, older): ([String: Tagged], [String: Tagged]) = ([:], [:])
+
+    mutating func add(_ key: String, _ tagged: Tagged) {
+        newer[key] = tagged
+        if newer.count >= Self.limit { (newer, older) = ([:], newer) }
+    }
+
+    /// Takes the tag of a record. The first write to it makes the tag stale.
+    mutating func take(_ key: String) -> Tagged? {
+        let older = older.removeValue(forKey: key)
+        return newer.removeValue(forKey: key) ?? older
+    }
 
     /// Returns the tag of the record in a response; nil if the response has none that a write can expect.
     ///
@@ -46,7 +65,7 @@ extension Outbox.State {
         of id: ServiceID, _ route: [String: String], _ lane: String, _ path: String, _ identity: Identity?,
         _ own: Outbox.Draft.Base?
     ) -> (record: JSONValue?, tag: String?) {
-        let tagged = tagged.take(TaggedRecord.key(id, path, route))
+        let tagged = tags.take(EntityTags.key(id, path, route))
         // Only the first write can use the tag: any earlier write in the lane has made it stale.
         let isFirst = [identity, nil].allSatisfy { queue.lanes[OutboxQueue.Lane(name: lane, identity: $0)] == nil }
         if let own { return (own.record, isFirst ? own.tag : nil) }
@@ -77,18 +96,18 @@ private struct TaggingResponder: Responder {
     let next: any Responder
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        let key = request.id.map { TaggedRecord.key($0, request.path, request.params.route) }
+        let key = request.id.map { EntityTags.key($0, request.path, request.params.route) }
         guard request.method == .get else {
-            if let key { outbox.withState { _ = $0.tagged.take(key) } }
+            if let key { outbox.withState { _ = $0.tags.take(key) } }
             return try await next.respond(to: request)
         }
         let sender = site.sender(of: request)
         let response = try await next.respond(to: request)
         // Another user's record is not the outbox's.
-        guard !request.isForAnotherUser(in: site.app), let key, let tag = TaggedRecord.tag(of: response, to: request)
+        guard !request.isForAnotherUser(in: site.app), let key, let tag = EntityTags.tag(of: response, to: request)
         else { return response }
-        let tagged = TaggedRecord(record: response.result, tag: tag, identity: sender?.identity)
-        outbox.withState { $0.tagged.add([key: tagged]) }
+        let tagged = EntityTags.Tagged(record: response.result, tag: tag, identity: sender?.identity)
+        outbox.withState { $0.tags.add(key, tagged) }
         return response
     }
 }

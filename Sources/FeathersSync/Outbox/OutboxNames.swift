@@ -1,0 +1,161 @@
+import FeathersCore
+import FeathersSupport
+import Foundation
+
+extension Outbox {
+    /// Shows the pending writes of a service in a store, from now on.
+    func attach(_ store: LiveStore) {
+        withState { state in
+            state.stores.add(store)
+            let items = state.queue.writes(for: store)
+            store.withState { $0.store.replaceQueue(items) }
+        }
+    }
+}
+
+extension Outbox.State {
+    /// Queues writes. Live queries show them in one step.
+    mutating func add(_ writes: [OutboxWrite], _ options: OutboxOptions) {
+        stores.publish(writes.compactMap { add($0, options) })
+    }
+
+    /// - Returns: The change to show; nil if the signed-in user may not see it.
+    private mutating func add(_ write: OutboxWrite, _ options: OutboxOptions) -> (
+        change: OutboxChange, write: OutboxWrite
+    )? {
+        // The server may have assigned an id while the write was on its way to the disk.
+        let write = names.translated(write)
+        queue.add(write)
+        names.add(write, options)
+        guard write.belongs(to: queue.identity), let number = queue.items[write.id]?.number else { return nil }
+        return (.queued(write, number: number), write)
+    }
+
+    /// Records the end of a write, and gives the writes that follow or refer to its records their ids.
+    /// - Parameters:
+    ///   - ids: The ids of the records that it has created, by their keys.
+    ///   - isExecuted: Whether they exist.
+    ///   - following: The writes that waited for it.
+    mutating func settle(
+        _ write: OutboxWrite, _ ids: [String: ServiceID], isExecuted: Bool, _ following: Set<UUID>,
+        _ options: OutboxOptions
+    ) {
+        guard write.method == .create else { return }
+        names.end(write, ids, isExecuted: isExecuted)
+        for id in following {
+            guard let old = queue.items[id]?.write else { continue }
+            let new = names.translated(old)
+            guard new != old else { continue }
+            queue.rename(new)
+            // Its own records are in another place with another route.
+            if new.route != old.route, new.method == .create { names.add(new, options) }
+            publish(.changed(new, queue.items[id]?.failure), of: new)
+        }
+        stores.named(names)
+    }
+
+    /// Returns what is known of a record that a queued write creates or has created.
+    func known(_ id: ServiceID, at path: String, _ route: [String: String]) -> Names.Known? { names[id, path, route] }
+}
+
+// MARK: - Calls
+
+/// Gives the records that queued writes create their ids in every call, so that no provisional id leaves the device.
+struct NameMiddleware: Middleware {
+    let outbox: Outbox
+
+    /// The outermost, so that the cache knows the record by its id.
+    var order: MiddlewareOrder { .names }
+
+    func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)? {
+        site.path == nil ? nil : NamingResponder(outbox: outbox, next: next)
+    }
+}
+
+private struct NamingResponder: Responder {
+    let outbox: Outbox
+    let next: any Responder
+
+    func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        // A queued write waits for the creations to which it refers before it is sent.
+        try await next.respond(to: request.isQueuedWrite ? request : outbox.named(request))
+    }
+}
+
+extension Outbox {
+    /// Returns a call with ids in place of keys. Waits for the creation of a record to which the call refers.
+    /// - Throws: ``FeathersError/Code/gone`` if a record does not exist, because its creation was discarded, and
+    ///   ``FeathersError/Code/timeout`` if it is not created in time.
+    func named(_ request: ServiceRequest) async throws -> ServiceRequest {
+        while true {
+            let (translated, missing, created) = withState { state in
+                var missing: [Names.Missing] = []
+                let translated = state.names.translated(request, &missing)
+                var created: Promise<JSONValue>?
+                for missing in missing { if case .queued(let write) = missing.name { created = state.results[write] } }
+                return (translated, missing, created)
+            }
+            if let error = FeathersError(missing, in: "The call") { throw error }
+            guard !missing.isEmpty, let created else { return translated }
+            let late = FeathersError(
+                .timeout, "The call refers to a record that is not created yet, in \(missing[0].property)",
+                execution: .neverSent)
+            try await timebase.run(atMost: request.params.timeout ?? options.attemptTimeout, orThrow: late) {
+                // The creation may be discarded, which the next look at the names says.
+                _ = try? await created.value()
+                try Task.checkCancellation()
+            }
+        }
+    }
+}
+
+extension Names {
+    /// Why a write cannot be sent: it refers to a record whose id will not be known. It may be its own.
+    func refusal(of write: OutboxWrite) -> FeathersError? {
+        var missing: [Missing] = []
+        _ = translated(write, &missing)
+        if let error = FeathersError(missing, in: "The write") { return error }
+        return missing.first.map {
+            FeathersError(
+                .badRequest, "The write refers to a record that is not created yet, in \($0.property)",
+                execution: .neverSent)
+        }
+    }
+
+    fileprivate func translated(_ request: ServiceRequest, _ missing: inout [Missing]) -> ServiceRequest {
+        guard !isEmpty else { return request }
+        var new = request
+        new.id = request.id.map { translated($0, &missing) }
+        new.data = request.data.map { translated($0, in: "data", &missing) }
+        if !request.params.query.isEmpty,
+            let query = translated(.object(request.params.query.json), in: "query", &missing).object
+        {
+            new.params.query.json = query
+        }
+        new.params.route = translated(request.params.route, &missing)
+        return new
+    }
+}
+
+extension FeathersError {
+    /// The error of a call or write that refers to a record without an id; nil if all have one, or will have.
+    init?(_ missing: [Names.Missing], in what: String) {
+        for missing in missing {
+            switch missing.name {
+            case .gone:
+                self.init(
+                    .gone, "\(what) refers to a new record whose creation was discarded, in \(missing.property)",
+                    execution: .neverSent)
+                return
+            case .unknown:
+                self.init(
+                    .badRequest,
+                    "\(what) refers to a new record whose id the server did not say, in \(missing.property)",
+                    execution: .neverSent)
+                return
+            case .queued, .assigned: continue
+            }
+        }
+        return nil
+    }
+}
