@@ -184,11 +184,18 @@ private enum FetchFailure {
         } else if mayRenew, error.code == .notAuthenticated {
             // The user is still signed in: the token could not be renewed yet, or the new token has expired too.
             self = .retry
-        } else if mayRetry, [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(error.code) {
+        } else if mayRetry, error.saysUnreachable {
             self = .retry
         } else {
             self = isRelated && error.code != .forbidden ? .retry : .end
         }
+    }
+}
+
+extension FeathersError {
+    /// Whether the server cannot be reached at present, so that what this device has is shown.
+    var saysUnreachable: Bool {
+        !isFromUntrustedServer && [.unavailable, .timeout, .badGateway, .tooManyRequests].contains(code)
     }
 }
 

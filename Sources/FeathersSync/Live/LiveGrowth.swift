@@ -183,9 +183,10 @@ extension LiveSource {
     }
 
     /// Fetches the whole result, in place of a fetch in flight.
+    /// - Parameter read: Sends the request; nil for the one of the query.
     /// - Returns: Whether the response was taken; false if another fetch has taken its place, as after a gap.
     @discardableResult
-    func fetchAll(_ window: LiveWindow) async throws -> Bool {
+    func fetchAll(_ window: LiveWindow, by read: (() async throws -> FetchedPage)? = nil) async throws -> Bool {
         try checkUser(of: window)
         let begun = window.change { store, _ in
             store.confirm()
@@ -195,7 +196,8 @@ extension LiveSource {
         guard let begun else { return true }
         do {
             let fetched = try await service.app.asOwnWork {
-                try await self.page(begun.request, begun.fetch, window)
+                if let read { return try await read() }
+                return try await self.page(begun.request, begun.fetch, window)
             }
             return try window.change { store, _ in
                 let isCurrent = store.windows[window.id]?.fetch?.time == begun.fetch.time

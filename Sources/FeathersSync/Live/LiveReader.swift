@@ -314,7 +314,7 @@ extension LiveSource {
 
     /// Decodes a record with pending writes.
     /// - Returns: Nil if the model needs properties that only the server can set.
-    fileprivate func decodeWritten(_ row: ResultRow, _ judge: QueryJudge, _ decode: (JSONValue) throws -> Element?)
+    func decodeWritten(_ row: ResultRow, _ judge: QueryJudge, _ decode: (JSONValue) throws -> Element?)
         -> Element?
     {
         let record = judge.select(row.record)
