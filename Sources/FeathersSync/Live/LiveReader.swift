@@ -20,6 +20,8 @@ struct LiveReader<Record: Sendable> {
     private var shownSource: ResultSource?
     private var shownTotal: (count: Int?, isEstimated: Bool, hasMore: Bool) = (nil, false, false)
     private var shownMissing = MissingRecords()
+    /// Whether there may be stored records of the keys that were not looked for.
+    private var hasNewKeys = false
     /// Whether nothing related was read yet for the present user, whose first rows wait for that.
     private var isWaitedFor = false
     /// The rows of the window that have been decoded, including those that could not be.
@@ -74,6 +76,7 @@ struct LiveReader<Record: Sendable> {
                 continue
             }
             if let failure = window.withState({ $1.failure }) { throw failure }
+            await restoreRecords(into: window)
             // What is stored is shown before the fetch begins, because a fast server's response would replace it.
             let snapshot = try await storedOrFetchedSnapshot(window, judge, isolation: actor)
             if let fetch = LiveFetch.begin(source, window) { self.fetch = fetch }
@@ -96,7 +99,22 @@ struct LiveReader<Record: Sendable> {
             change.unsent.formUnion(provisional.keys)
         }
         keys?.apply(change)
+        hasNewKeys = hasNewKeys || !change.added.isEmpty
         window?.change { store, _ in if let window { store.changeKeys(of: window.id, change) } }
+    }
+
+    /// Shows stored records of the keys, whatever lists have them, if the server cannot be reached.
+    private mutating func restoreRecords(into window: LiveWindow) async {
+        guard hasNewKeys, keys?.property == source.id, let lists = source.service.app.storedLists,
+            source.service.app.cannotConnect || window.withState({ $1.isUnreachable })
+        else { return }
+        hasNewKeys = false
+        do { try await source.restoreRecords(into: window, lists) } catch {
+            source.service.app.diagnostics.log(
+                .warning, .localStore,
+                "The stored records of service '\(source.service.path)' cannot be read: \(error)",
+                [.path: .string(source.service.path)], error: error)
+        }
     }
 
     /// Opens a window in the store of a user, with the last result from disk if there is one.
@@ -114,7 +132,7 @@ struct LiveReader<Record: Sendable> {
         if let keys {
             window.withState { store, _ in store.changeKeys(of: window.id, RelatedKeys.Change(adding: keys)) }
         }
-        (self.window, isWaitedFor) = (window, keys != nil)
+        (self.window, isWaitedFor, hasNewKeys) = (window, keys != nil, keys != nil)
         // The control must not retain itself.
         var fetched = source
         fetched.control = LiveControl()
