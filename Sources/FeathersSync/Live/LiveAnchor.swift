@@ -136,7 +136,10 @@ struct LiveAnchorReader<Record: Sendable> {
                 .badRequest, "A window around a record needs a query with a '$sort' and without a '$skip'",
                 execution: .neverSent)
         }
-        let record = try await anchorRecord()
+        let app = source.service.app
+        let store = app.liveStores.store(
+            of: source.service, source.params.route, id: source.id, await app.resolvedSender())
+        let (record, origin) = try await anchorRecord(in: store)
         var (before, after) = (source, source)
         if sort[source.id] == nil { after.query = after.query.sorted(by: source.id) }
         before.query = after.query
@@ -145,6 +148,8 @@ struct LiveAnchorReader<Record: Sendable> {
         before.query = try before.query.after(record).limit(anchor.count / 2)
         after.query = try after.query.after(record, included: true).limit(anchor.count - anchor.count / 2)
         before.end = .start
+        let halves = await source.surroundings(of: anchor.id, record, from: origin, (before, after), in: store)
+        (before.half, after.half) = (halves?.before, halves?.after)
         return (LiveReader(before, wake), LiveReader(after, wake))
     }
 
@@ -152,14 +157,21 @@ struct LiveAnchorReader<Record: Sendable> {
         (direction.integer ?? direction.string.flatMap { Int64($0) } ?? 1) < 0 ? 1 : -1
     }
 
-    private func anchorRecord() async throws -> JSONValue {
+    /// Returns the record, and where it comes from; nil if another live query shows it.
+    private func anchorRecord(in store: LiveStore) async throws -> (record: JSONValue, origin: ResultSource?) {
+        if let known = store.withState({ $0.store.known(anchor.id.key) }) { return (known, nil) }
         let app = source.service.app
-        let store = app.liveStores.store(
-            of: source.service, source.params.route, id: source.id, await app.resolvedSender())
-        if let known = store.withState({ $0.store.known(anchor.id.key) }) { return known }
+        if source.stores, let lists = app.storedLists {
+            var params = source.params
+            params.query = Query()
+            let records = source.service.ownLive(params: params, id: source.id, stores: true).source
+            let reading = try await RecordReading(records, [anchor.id], lists)
+            let found = try await reading.result(reading.read(.networkFirstStoredIfUnreachable)) { record, _ in record }
+            return (found.value, found.source)
+        }
         guard let record = try await app.asOwnWork({ try await source.record(anchor.id) }) else {
             throw FeathersError(.notFound, "Service '\(source.service.path)' has no record '\(anchor.id)' to begin at")
         }
-        return record
+        return (record, .server)
     }
 }

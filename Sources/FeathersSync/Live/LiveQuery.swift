@@ -90,6 +90,8 @@ struct LiveSource<Element: Sendable>: Sendable {
     var control = LiveControl()
     /// The record around which the list begins, and the number of records there.
     var anchor: LiveAnchor?
+    /// What this device has of the list, if it is a half of one around a record.
+    var half: StoredHalf?
     /// The end of the list at which the result grows.
     var end = LiveEnd.end
     /// The records to read with each record.

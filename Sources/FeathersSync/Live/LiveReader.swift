@@ -143,6 +143,10 @@ struct LiveReader<Record: Sendable> {
         deadline = LiveDeadline.begin(window, lists)
         slot = source.listKey(for: sender.identity).map(lists.slot)
         if let slot { stored = await LiveStored.begin(source, lists, slot, judge, into: window) }
+        guard let half = source.half, half.sender == sender else { return }
+        window.withState { store, _ in
+            if store.windows[window.id]?.isKnown == false { store.restored(half.list, in: window.id) }
+        }
     }
 
     /// Returns the next snapshot. A stored list that cannot be decoded counts as absent.

@@ -36,6 +36,16 @@ final class LiveStored: Sendable {
             })
     }
 
+    /// Puts a whole stored list into a window.
+    static func readAll<Record: Sendable>(
+        _ source: LiveSource<Record>, _ lists: StoredLists, _ slot: ListSlot, _ judge: QueryJudge,
+        into window: LiveWindow
+    ) async {
+        var reading = StoredReading(
+            lists: lists, slot: slot, judge: judge, diagnostics: source.service.app.diagnostics)
+        await reading.read(atMost: .max, into: window)
+    }
+
     deinit { task.cancel() }
 }
 
