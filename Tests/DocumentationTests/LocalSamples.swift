@@ -33,6 +33,19 @@ private enum LocalSamples {
         _ = confirmed
     }
 
+    static func records(_ notes: Service<Note>, showAge: (Date) -> Void) async throws -> Draft<Note> {
+        func show(_ note: Note, isPending: Bool) {}
+        func show(_ notes: [Note], missing: [ServiceID]) {}
+        let note = try await notes.stored.get(7)
+        show(note.value, isPending: note.hasPendingWrites)
+        if case .stored(let date) = note.source { showAge(date) }
+        let some = try await notes.stored.find(ids: [7, 8], policy: .storedOnly)
+        show(some.value, missing: some.missing)
+        var draft = try await notes.stored.draft(7).value
+        draft.text = "Edited in a tunnel"
+        return draft
+    }
+
     static func widget(_ app: FeathersApp, _ folder: URL) async throws {
         try await app.use(localStore: .readOnly(folder))
     }

@@ -19,6 +19,10 @@ extension LiveQuery {
     /// ends. The record is read first, unless a live query of the service shows it. What counts afterward is its place
     /// in the order at that time, so the record may move or be removed.
     ///
+    /// With a ``LocalStore``, the list also opens while the server cannot be reached: with the rows of a list with the
+    /// same conditions and order, or the opposite one, that another live query shows or has stored. Without such a list,
+    /// it has only the record. If that is not on this device, reading the first snapshot throws at once.
+    ///
     /// The query must sort. Its own `$limit` is replaced, and a `$skip` is refused.
     /// - Parameters:
     ///   - id: The id of the record. If it does not exist, reading the first snapshot throws
