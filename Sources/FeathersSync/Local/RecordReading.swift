@@ -50,10 +50,13 @@ struct RecordReading<Model: Codable & Sendable>: Sendable {
         let store = app.liveStores.store(of: source.service, route, id: source.id, sender)
         var opened = Window(judge, hasRoute: !route.isEmpty)
         opened.beginKeys(source.id)
+        // Like a list from disk, it includes nothing of what writes did.
+        opened.time = 0
         let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)).continuation
         let window = store.open(opened, hasShown: false, wake)
         let missing = window.withState { [change] store, _ in
             store.changeKeys(of: window.id, change)
+            _ = store.change(window.id) { $0.source = .stored(since: .distantPast) }
             return store.windows[window.id]?.missing ?? []
         }
         (self.window, current) = (window, Set(sent.map(\.key)).subtracting(missing))

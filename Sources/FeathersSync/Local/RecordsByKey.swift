@@ -58,7 +58,7 @@ extension LiveSource {
         into window: LiveWindow, _ lists: StoredLists, withDates: Bool = false
     ) async throws -> RecordsByKey? {
         let wanted = window.withState { store, _ in
-            store.windows[window.id].map { (judge: $0.judge, keys: $0.missing) }
+            store.windows[window.id].map { (judge: $0.judge, keys: $0.missing.union($0.judge.keys?.unsent ?? [])) }
         }
         guard let (judge, keys) = wanted, !keys.isEmpty, let key = listKey(for: window.sender.identity)?.service else {
             return nil
@@ -81,6 +81,10 @@ extension LiveSource {
             if let writes = stored.writes { store.replaceQueue(writes, of: key.identity, in: window.store) }
             guard window.sender.isCurrent, let state = store.windows[window.id], !state.hooks.changeResults else {
                 return
+            }
+            // The server may have created the record of a queued creation.
+            for row in rows where !state.missing.contains(row.key) && store.known(row.key) == nil {
+                store.note(row.key, row.record)
             }
             // What this process knows of others may not be stored yet.
             let others = keys.subtracting(stored.records.map(\.key)).compactMap { key in

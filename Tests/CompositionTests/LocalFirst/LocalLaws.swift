@@ -49,6 +49,29 @@ extension LocalHistory {
         return broken
     }
 
+    /// A record that a list from disk shows is the same when it is read by its id, the queued writes included. The list
+    /// may show a write in doubt as it was sent.
+    func statesByID() async -> [String] {
+        var broken: [String] = []
+        for (list, snapshot) in zip(lists, shown) {
+            guard let snapshot, snapshot.source != .server else { continue }
+            let doubtful = process.doubtfulKeys(at: list.place)
+            let records = snapshot.records.filter { record in
+                record["id"].flatMap { ServiceID($0) }.map { !doubtful.contains($0.description) } ?? false
+            }
+            let ids = records.compactMap { $0["id"].flatMap { ServiceID($0) } }
+            let service = process.app.service(list.place.path)
+            do {
+                let found = try await service.stored.find(
+                    ids: ids, policy: .storedOnly, params: Params(route: list.place.route))
+                if found.value != records { broken.append("\(list) shows \(records), but by id \(found.value)") }
+            } catch {
+                broken.append("\(list) cannot be read by ids: \(error)")
+            }
+        }
+        return broken
+    }
+
     /// Nothing is of another user, or there twice, or out of order, or beyond the limit.
     private func form(of snapshot: LiveSnapshot<JSONValue>, _ list: LocalList) -> [String] {
         let query = list.query

@@ -111,6 +111,12 @@ final class LocalProcess {
         }
     }
 
+    /// The keys of the records of writes that are executed, but not known from a page.
+    func doubtfulKeys(at place: LocalPlace) -> Set<String> {
+        let stores = outbox.withState { $0.stores }.all.filter { $0.key.isOf(place.path, place.route) }
+        return Set(stores.flatMap { store in store.withState { $0.store.answered.map(\.key) } })
+    }
+
     /// Whether the app is fetching the result of a live query, or waits to do so.
     func isFetching() -> Bool { windows.contains { $0.isFetching } }
 

@@ -84,7 +84,10 @@ extension LocalHistory {
             checkArrivals()
             let gets = process.calls.filter { $0.request.method == .get }
             for call in gets { answerGet(call) }
-            if gets.isEmpty { return report.violate(brokenLaws()) }
+            if gets.isEmpty {
+                let broken = brokenLaws()
+                return await report.violate(broken + statesByID())
+            }
         }
     }
 
