@@ -107,35 +107,29 @@ struct RecordReading<Model: Codable & Sendable>: Sendable {
 
     /// Reads the records from the server.
     private func ask(withGet: Bool) async throws -> Answer {
-        var answer = Answer(isFromServer: true)
-        guard withGet, let id = sent.first else {
-            try await source.fetchAll(window)
-            return answer
-        }
-        let got = Locked<(tag: String?, refusal: FeathersError?)>((nil, nil))
-        try await source.fetchAll(window) {
-            do {
-                let (page, tag) = try await get(id)
-                got.withLock { $0.tag = tag }
-                return page
-            } catch let error as FeathersError where error.code == .notFound {
-                got.withLock { $0.refusal = error }
-                return FetchedPage(page: Page(data: []), effects: HookEffects())
-            }
-        }
-        (answer.tag, answer.failure) = got.withLock(\.self)
-        return answer
+        let answer = Locked(Answer(isFromServer: true))
+        var read: (@Sendable () async throws -> FetchedPage)?
+        if withGet, let id = sent.first { read = { try await get(id, answer) } }
+        // A gap ends a fetch, whose response is ignored then.
+        while try await !source.fetchAll(window, by: read) {}
+        return answer.withLock(\.self)
     }
 
-    private func get(_ id: ServiceID) async throws -> (page: FetchedPage, tag: String?) {
+    private func get(_ id: ServiceID, _ answer: Locked<Answer>) async throws -> FetchedPage {
         let service = source.service
         let request = try service.request(.get, id: id, query: source.params.query, params: source.fetchParams)
-        let response = try await service.respond(to: request)
-        // Without its envelope, the response is no record either.
-        let record = (try? response.result.unwrapped(by: service.rootKeys)) ?? .bool(false)
-        try request.checkRecord(in: record, [source.id])
-        let effects = source.effects(of: response, to: request, isEmpty: false)
-        return (FetchedPage(page: Page(data: [record]), effects: effects), TaggedRecord.tag(of: response, to: request))
+        do {
+            let response = try await service.respond(to: request)
+            // Without its envelope, the response is no record either.
+            let record = (try? response.result.unwrapped(by: service.rootKeys)) ?? .bool(false)
+            try request.checkRecord(in: record, [source.id])
+            answer.withLock { $0.tag = TaggedRecord.tag(of: response, to: request) }
+            let effects = source.effects(of: response, to: request, isEmpty: false)
+            return FetchedPage(page: Page(data: [record]), effects: effects)
+        } catch let error as FeathersError where error.code == .notFound {
+            answer.withLock { $0.failure = error }
+            return FetchedPage(page: Page(data: []), effects: HookEffects())
+        }
     }
 
     // MARK: Results

@@ -111,10 +111,16 @@ final class LocalProcess {
         }
     }
 
-    /// The keys of the records of writes that are executed, but not known from a page.
+    /// The keys of the records of writes that are executed, or creations that may be, but not known from a page.
     func doubtfulKeys(at place: LocalPlace) -> Set<String> {
         let stores = outbox.withState { $0.stores }.all.filter { $0.key.isOf(place.path, place.route) }
-        return Set(stores.flatMap { store in store.withState { $0.store.answered.map(\.key) } })
+        return Set(
+            stores.flatMap { store in
+                store.withState { state in
+                    let creations = state.store.queue.filter { $0.write.method == .create }
+                    return (state.store.answered + creations.filter { $0.isInFlight || $0.isDoubtful }).map(\.key)
+                }
+            })
     }
 
     /// Whether the app is fetching the result of a live query, or waits to do so.

@@ -172,6 +172,33 @@ struct StoredReadTests {
         await app.outbox?.close()
     }
 
+    @Test("asks again if events were missed meanwhile", arguments: [false, true])
+    func gap(isGet: Bool) async throws {
+        let scene = try LocalScene()
+        let (asked, response) = (Promise<Void>(), Promise<Void>())
+        let count = Locked(0)
+        let app = FeathersApp(
+            transport: StubTransport { request in
+                count.withLock { $0 += 1 }
+                asked.resolve(())
+                try await response.value()
+                let record: JSONValue = ["id": 1, "text": .string("\(count.withLock { $0 })")]
+                return request.method == .get ? record : [record]
+            })
+        var local = LocalStore.directory(scene.place)
+        local.responseDelay = .seconds(3600)
+        try await app.use(localStore: local)
+        let notes = scene.notes(app).stored
+        let texts = Task {
+            isGet ? [try await notes.get(1).value.text] : try await notes.find(ids: [1]).value.map(\.text)
+        }
+        try await asked.value()
+        app.pushedEventsMissed()
+        response.resolve(())
+        #expect(try await texts.value == ["2"])
+        await app.outbox?.close()
+    }
+
     @Test("takes a record that is shaped for one query for no record")
     func shaped() async throws {
         let scene = try LocalScene("one")
