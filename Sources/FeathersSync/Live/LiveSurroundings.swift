@@ -58,7 +58,7 @@ extension LiveSource {
         guard let sorter = try? QuerySorter(halves.after.query) else { return nil }
         guard let window, let own = window[anchor.key] else {
             guard case .stored(let stored) = origin else { return nil }
-            let row = ResultRow(key: anchor.key, record: record, sortValue: sorter.firstValue { record[$0] })
+            let row = ResultRow(Record(anchor.key, record), sortValue: sorter.firstValue { record[$0] })
             return (half([], false, of: halves.before, at: stored), half([row], false, of: halves.after, at: stored))
         }
         let date = if case .stored(let date) = window.source { date } else { Date.current }

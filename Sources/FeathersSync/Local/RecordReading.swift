@@ -41,7 +41,7 @@ struct RecordReading<Model: Codable & Sendable>: Sendable {
         (self.ids, change.unsent) = ids.reduce(into: ([], [])) { names, id in
             let known = app.outbox?.withState { $0.known(id, at: path, route) }
             let own = known.flatMap { $0.identity == nil || $0.identity == sender.identity ? $0.id : nil } ?? id
-            let isQueued = app.outbox?.withState { $0.provisional.isQueued(own, path, route) } ?? false
+            let isQueued = app.outbox?.withState { $0.names.isQueued(own, path, route) } ?? false
             names.0.append((id, own))
             if isQueued { names.1.insert(own.key) }
         }
@@ -123,7 +123,7 @@ struct RecordReading<Model: Codable & Sendable>: Sendable {
             // Without its envelope, the response is no record either.
             let record = (try? response.result.unwrapped(by: service.rootKeys)) ?? .bool(false)
             try request.checkRecord(in: record, [source.id])
-            answer.withLock { $0.tag = TaggedRecord.tag(of: response, to: request) }
+            answer.withLock { $0.tag = EntityTags.tag(of: response, to: request) }
             let effects = source.effects(of: response, to: request, isEmpty: false)
             return FetchedPage(page: Page(data: [record]), effects: effects)
         } catch let error as FeathersError where error.code == .notFound {
@@ -140,7 +140,7 @@ struct RecordReading<Model: Codable & Sendable>: Sendable {
             let rows = store.content(of: window.id)?.rows ?? ResultRows()
             return rows.reduce(into: [:]) { all, row in
                 all[row.key] = row
-                if let alias = store.aliases[row.key] { all[alias] = row }
+                all[store.records.firstKeys.shown(row.key)] = row
             }
         }
     }
@@ -182,7 +182,7 @@ struct RecordReading<Model: Codable & Sendable>: Sendable {
         }
         let result = StoredResult(
             value: records, source: answer.isFromServer ? .server : .stored(since: dates.min() ?? .distantPast),
-            missing: missing, hasPendingWrites: rows.contains { $0.state != .confirmed })
+            missing: missing, hasPendingWrites: rows.contains { $0.writeState != .confirmed })
         return (result, rows)
     }
 

@@ -84,11 +84,11 @@ extension LiveSource {
             }
             // The server may have created the record of a queued creation.
             for row in rows where !state.missing.contains(row.key) && store.known(row.key) == nil {
-                store.note(row.key, row.record)
+                store.keep(row.state)
             }
             // What this process knows of others may not be stored yet.
             let others = keys.subtracting(stored.records.map(\.key)).compactMap { key in
-                store.known(key).map { state.row(key, $0) }
+                store.known(key) == nil ? nil : store.records[key].map { state.row($0) }
             }
             var rows = (rows + others).filter {
                 state.missing.contains($0.key) && state.judge.judges($0.record) == true

@@ -91,7 +91,7 @@ public struct StoredReads<Model: Codable & Sendable>: Sendable {
         try source.checkUser(reading.window.sender.identity)
         return try reading.result(answer) { record, row in
             // A tag belongs to the record as the server has sent it.
-            try Draft(source, record, tag: row.state == .confirmed ? answer.tag : nil)
+            try Draft(source, record, tag: row.writeState == .confirmed ? answer.tag : nil)
         }
     }
 

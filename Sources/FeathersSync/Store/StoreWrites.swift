@@ -67,6 +67,13 @@ extension Store {
         }
     }
 
+    /// Keeps what is stored of the record of a queued write.
+    mutating func keep(_ state: Record) {
+        if records[state.key] == nil { records.put(state) }
+        records.keepWritten(state.key)
+        touch(state.key)
+    }
+
     private mutating func changed(_ write: OutboxWrite, _ failure: OutboxFailure?) {
         guard let first = queue.firstIndex(where: { $0.id == write.id }) else { return }
         let old = queue.filter { $0.id == write.id }
