@@ -66,7 +66,7 @@ private func group(_ outbox: Outbox, _ boards: Service<JSONValue>, _ cards: Serv
     let (board, card) = try await outbox.group {
         let board = try await boards.outbox.create(["name": "Plans"])
         let card = try await cards.outbox.create([
-            "board": board.id.uuidString.lowercased(), "text": "Buy milk",
+            "board": board.recordID, "text": "Buy milk",
         ])
         return (board, card)
     }
@@ -76,6 +76,6 @@ private func group(_ outbox: Outbox, _ boards: Service<JSONValue>, _ cards: Serv
 private func references(_ boards: Service<JSONValue>, _ cards: Service<JSONValue>) async throws {
     let board = try await boards.outbox.create(["name": "Plans"])
     try await cards.outbox.create([
-        "board": board.id.uuidString.lowercased(), "text": "Buy milk",
+        "board": board.recordID, "text": "Buy milk",
     ])
 }

@@ -66,11 +66,11 @@ extension Outbox.State {
         var draft = draft
         var missing: [Names.Missing] = []
         draft.route = names.translated(draft.route, &missing)
+        if draft.method != .create, let record = draft.recordID { draft.recordID = names.translated(record, &missing) }
         if draft.method != .create, let record = draft.recordID,
             let known = records?[record, path, draft.route] ?? known(record, at: path, draft.route)
         {
             draft.recordID = known.id
-            _ = names.translated(known.id, &missing)
             // Another user's writes to the record may already have a lane by its assigned id.
             if known.identity == nil || known.identity == identity { draft.knownLane = known.lane }
         }

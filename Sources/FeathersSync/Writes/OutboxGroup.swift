@@ -9,7 +9,7 @@ extension Outbox {
     /// let (board, card) = try await outbox.group {
     ///     let board = try await boards.outbox.create(["name": "Plans"])
     ///     let card = try await cards.outbox.create([
-    ///         "board": board.id.uuidString.lowercased(), "text": "Buy milk",
+    ///         "board": board.recordID, "text": "Buy milk",
     ///     ])
     ///     return (board, card)
     /// }

@@ -51,6 +51,18 @@ public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
 
     public var id: UUID { write.id }
 
+    /// The id of the write's record; nil for a custom method, and for a creation of several records.
+    ///
+    /// Until the server has assigned another one, that of a created record is provisional. You can use it wherever the
+    /// record's id is meant, also in later launches: in data, queries and routes of writes, calls and live queries. They
+    /// are sent with the server's id.
+    public var recordID: ServiceID? {
+        guard write.method == .create else { return write.recordID }
+        guard write.data?.array == nil else { return nil }
+        let chosen = write.idProperty.map { write.data?[$0] } ?? write.data?["id"] ?? write.data?["_id"]
+        return chosen.flatMap { ServiceID($0) } ?? .string(write.provisionalKey())
+    }
+
     /// Waits for the server's response, which can take days.
     /// - Throws: The failure the write was discarded with, ``FeathersError/Code/conflict`` while the closure of its
     ///   group runs, or `CancellationError` if cancelled, which leaves the write in the outbox.
