@@ -40,8 +40,7 @@ extension LiveSource {
     /// - Returns: Nil if there is nothing to show.
     func surroundings(
         of anchor: ServiceID, _ record: JSONValue, from origin: ResultSource?,
-        _ halves: (before: LiveSource, after: LiveSource),
-        in store: LiveStore
+        _ halves: (before: LiveSource, after: LiveSource), in store: LiveStore
     ) async -> (before: StoredHalf, after: StoredHalf)? {
         guard let lists = service.app.storedLists, stores, origin != .server else { return nil }
         let sender = store.key.sender
@@ -50,9 +49,12 @@ extension LiveSource {
         {
             StoredHalf(rows, isComplete: isComplete, half.query, date: date, sender)
         }
+        // Of one that is from disk, the rest may not have been read yet.
         let open = store.withState { state in
-            state.store.windows.values.first { isSame($0) && $0[anchor.key] != nil && !isOpposite($0.judge.request) }
-                ?? state.store.windows.values.first { isSame($0) && $0[anchor.key] != nil }
+            let all = state.store.windows.values.filter { window in
+                window.source == .server && isSame(window) && window[anchor.key] != nil
+            }
+            return all.first { !isOpposite($0.judge.request) } ?? all.first
         }
         let window = if let open { Window?.some(open) } else { await storedWindow(around: anchor, store, lists) }
         guard let sorter = try? QuerySorter(halves.after.query) else { return nil }

@@ -90,6 +90,22 @@ struct StoredDraftTests {
         await app.outbox?.close()
     }
 
+    @MainActor
+    @Test("can be edited, queued and left in a view without a server")
+    func model() async throws {
+        let scene = try await scene()
+        let app = try await scene.app(as: "alice")
+        let model = DraftModel(try await scene.notes(app).stored.draft(1).value)
+        let running = Task { await model.run() }
+        model.value.text = "mine"
+        #expect(await model.queue() && !model.hasChanges && !model.isRemoved)
+        #expect(try await scene.notes(app).stored.get(1).value.text == "mine")
+        running.cancel()
+        await running.value
+        #expect(model.error == nil && model.value.text == "mine")
+        await app.outbox?.close()
+    }
+
     @Test("keeps the tag with which the server has sent the record")
     func tag() async throws {
         let server = DraftServer(.strong)

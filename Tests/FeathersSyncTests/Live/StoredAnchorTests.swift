@@ -129,6 +129,46 @@ struct StoredAnchorTests {
         await later.outbox?.close()
     }
 
+    @Test("shows what an open list has, although the connection is lost, and all of a long list from disk")
+    func openLists() async throws {
+        let scene = try await Scene()
+        scene.local.isOnline.withLock { $0 = true }
+        for number in 100..<400 {
+            _ = try await scene.local.server.create(["n": .integer(Int64(number / 3)), "odd": false], Params())
+        }
+        let app = try await scene.local.app()
+        let records = app.service("records")
+        var list = records.live(Self.up, stores: false).snapshots.makeAsyncIterator()
+        while try await list.next()?.source != .server {}
+        scene.local.isOnline.withLock { $0 = false }
+        #expect(try await ids(first(records.live(Self.up).window(around: 150, of: 6))) == Array(147..<153))
+        scene.local.isOnline.withLock { $0 = true }
+        var stored = records.live(Self.up).snapshots.makeAsyncIterator()
+        while try await stored.next()?.source != .server {}
+        await app.storedLists?.write(app.diagnostics)
+        await app.outbox?.close()
+        scene.local.isOnline.withLock { $0 = false }
+        let later = try await scene.local.app()
+        var opened = later.service("records").live(Self.up).snapshots.makeAsyncIterator()
+        #expect(try await opened.next() != nil)
+        let query = later.service("records").live(Self.up).window(around: 150, of: 6)
+        var live = query.snapshots.makeAsyncIterator()
+        #expect(try await ids(live.next()) == Array(147..<153))
+        try await query.loadMore(500)
+        var snapshot = try #require(try await live.next())
+        while snapshot.count < 254 { snapshot = try #require(try await live.next()) }
+        #expect(ids(snapshot).last == 400 && !snapshot.hasMore)
+        await later.outbox?.close()
+    }
+
+    @Test("works in a process that only reads")
+    func reader() async throws {
+        let scene = try await Scene(Self.up)
+        let reader = try await scene.local.app(LocalStore.readOnly)
+        let snapshot = try await first(reader.service("records").live(Self.up).window(around: 30, of: 6))
+        #expect(ids(snapshot) == Array(27..<33))
+    }
+
     @Test("shows nothing of another user, also after a sign-in")
     func users() async throws {
         let scene = try await Scene(Self.up)
