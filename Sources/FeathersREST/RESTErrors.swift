@@ -6,7 +6,8 @@ extension FeathersError {
         let code: Code =
             switch error.kind {
             case .invalidURL, .invalidHeader, .unreadableFile: .badRequest
-            case .hostNotFound, .cannotConnect, .tls, .connectionLost, .methodChanged, .closed: .unavailable
+            case .hostNotFound, .cannotConnect, .tls, .overloaded, .connectionLost, .methodChanged, .closed:
+                .unavailable
             case .timeout: .timeout
             case .badResponse, .tooManyRedirects, .invalidRedirect: .badGateway
             case .responseTooLarge, .unwritableFile, .other: .generalError

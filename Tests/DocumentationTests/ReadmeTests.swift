@@ -49,7 +49,7 @@ struct ReadmeTests {
                 """
                 ServerSamples.swift \(gateway)/Gateway.swift \(gateway)/UserCalls.swift \(gateway)/FeathersErrors.swift \
                 \(gateway)/Events.swift \(gateway)/Lifecycle.swift \(gateway)Server/GatewayServer.swift
-                """, 14
+                """, 15
             ),
             ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/RelatedRecords.md", "RelationSamples.swift", 4),

@@ -63,3 +63,15 @@ private func nodes(_ balancer: URL) {
 
 // Where the protocol is another module's, the conformance is `@retroactive`.
 extension FeathersApp: ServiceLifecycle.Service {}
+
+#if os(Linux)
+    private func connections(_ url: URL, _ companyCertificates: URL) throws {
+        let client = try CurlHTTPClient(
+            tls: TLSConfiguration(trust: .certificates(in: companyCertificates)),
+            proxy: .url("http://proxy.example.com:3128", exceptions: ["localhost"]),
+            maximumConnectionsPerHost: 256, maximumWaitingRequestsPerHost: 2_000,
+            idleTimeout: .seconds(10), maximumConnectionAge: .seconds(60))
+        let app = FeathersApp(transport: .rest(url, httpClient: client))
+        _ = app
+    }
+#endif

@@ -41,6 +41,10 @@ typedef enum {
     CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     CURLOPT_UPLOAD_BUFFERSIZE = 280,
     CURLOPT_HTTP09_ALLOWED = 285,
+    /// Since 7.65, in whole seconds.
+    CURLOPT_MAXAGE_CONN = 288,
+    /// Since 7.80, in whole seconds.
+    CURLOPT_MAXLIFETIME_CONN = 314,
     /// Since 7.87.
     CURLOPT_QUICK_EXIT = 322,
 } CURLLongOption;

@@ -19,19 +19,30 @@
         ///   - proxy: The proxy that connections use.
         ///   - connectTimeout: The time limit for connecting, including name resolution and TLS. The request's own
         ///     timeout still applies.
-        ///   - maximumConnectionsPerHost: The maximum number of open connections. Further requests wait for a free one.
+        ///   - maximumConnectionsPerHost: The maximum number of open connections to a host, and of requests in progress,
+        ///     at least 1. Further requests wait in order. Their timeouts include the wait.
+        ///   - maximumWaitingRequestsPerHost: The maximum number of requests that wait. Further requests fail with
+        ///     ``HTTPClientError/Kind/overloaded`` and are never sent.
+        ///   - idleTimeout: How long a connection may be idle before it is no longer used, in whole seconds. If the
+        ///     server announces its own limit (`Keep-Alive: timeout=5`), a second less than that applies if it is
+        ///     shorter. With less than a second, requests that must not be repeated use new connections.
+        ///   - maximumConnectionAge: How long a connection is used for new requests, in whole seconds, so that a server
+        ///     that is added behind a load balancer gets its share; nil for no limit. It requires libcurl 7.80.
         /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/other`` if this process has no libcurl, or a
         ///   version earlier than 7.68.
         public init(
             tls: TLSConfiguration = TLSConfiguration(), proxy: NetworkProxy = .environment,
             connectTimeout: Duration = .seconds(60),
-            maximumConnectionsPerHost: Int = 128
+            maximumConnectionsPerHost: Int = 128, maximumWaitingRequestsPerHost: Int = 20_000,
+            idleTimeout: Duration = .seconds(30), maximumConnectionAge: Duration? = .seconds(120)
         ) throws(HTTPClientError) {
             if case .failure(let error) = Libcurl.version { throw error }
             driver = CurlDriver(
                 CurlSettings(
                     tls: tls, proxy: proxy, connectTimeout: connectTimeout,
-                    maximumConnectionsPerHost: maximumConnectionsPerHost))
+                    maximumConnectionsPerHost: max(maximumConnectionsPerHost, 1),
+                    maximumWaitingRequestsPerHost: max(maximumWaitingRequestsPerHost, 0), idleTimeout: idleTimeout,
+                    maximumConnectionAge: maximumConnectionAge))
         }
 
         deinit { driver.close() }
@@ -86,6 +97,8 @@
         let streams: HTTPStreams?
         /// The driver's ``CurlDriver/generation`` when the caller's request began.
         let generation: Int
+        /// The host and port of the URL.
+        let host: String
         let response = Promise<HTTPResponse>()
         private let resuming: (@Sendable (CurlExchange) -> Void)?
 
@@ -94,10 +107,8 @@
             resuming: (@Sendable (CurlExchange) -> Void)? = nil
         ) {
             (self.request, self.deadline, self.streams) = (request, deadline, streams)
-            (self.generation, self.resuming) = (generation, resuming)
+            (self.generation, self.resuming, host) = (generation, resuming, request.url.hostAndPort ?? "")
         }
-
-        var host: String? { request.url.hostAndPort }
 
         /// Continues after a pause.
         func resume() { resuming?(self) }

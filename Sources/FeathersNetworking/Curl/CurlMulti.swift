@@ -3,8 +3,8 @@
     import FeathersSupport
     import Foundation
 
-    /// The transfers of a client: starts, drives, times out, and ends them. Not `Sendable`, because it lives on the
-    /// driver's thread only.
+    /// The transfers of a client: starts, drives, times out, and ends them. An exchange that waits for a connection has
+    /// no transfer. Not `Sendable`, because it lives on the driver's thread only.
     final class CurlMulti {
         /// The maximum number of idle handles to keep for later exchanges.
         private static let idleLimit = 64
@@ -12,6 +12,13 @@
         private let multi: UnsafeMutableRawPointer
         private let settings: CurlSettings
         private var running: [ObjectIdentifier: CurlTransfer] = [:]
+        private var waiting: [ObjectIdentifier: CurlExchange] = [:]
+        /// The turns of each host's exchanges. A host without exchanges has no entry.
+        private var turns: [String: TurnQueue<ObjectIdentifier>] = [:]
+        /// The hosts of exchanges whose turns have ended, which are passed on once those that have timed out are gone.
+        private var endedTurns: [String] = []
+        private var deadlines = DeadlineTable<ObjectIdentifier>()
+        private var idleLimits = IdleLimits()
         private var idle: [CurlTransfer] = []
         /// Transfers that have bytes for their readers.
         private var arrived: [CurlTransfer] = []
@@ -22,9 +29,6 @@
         private var lingering: [ObjectIdentifier: CurlTransfer] = [:]
         /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
         private let lingers = (try? Libcurl.version.get()).map { $0 < 0x07_57_00 } ?? false
-        /// A lower bound for the deadlines of all running exchanges. It may be too early, because it isn't recalculated
-        /// when an exchange ends.
-        private var earliestDeadline: ContinuousClock.Instant?
 
         init(_ multi: UnsafeMutableRawPointer, _ settings: CurlSettings) {
             self.multi = multi
@@ -51,32 +55,77 @@
         private func start(_ exchange: CurlExchange) {
             // The caller may have been cancelled before the command arrived.
             if exchange.response.isSettled { return }
-            guard let transfer = idle.popLast() ?? CurlTransfer(settings, self) else {
+            let key = ObjectIdentifier(exchange)
+            let entry = turns[exchange.host, default: settings.turnQueue].enter(Int(bitPattern: key), key)
+            switch entry {
+            case .goes: begin(exchange)
+            case .waits:
+                waiting[key] = exchange
+                deadlines.set(exchange.deadline, for: key)
+            case .isFull:
                 exchange.finish(
                     .failure(
-                        HTTPClientError(.other, "libcurl is out of memory", host: exchange.host, delivery: .neverSent)))
-                return
+                        HTTPClientError(
+                            .overloaded,
+                            "\(settings.maximumWaitingRequestsPerHost) requests already wait for a connection",
+                            host: exchange.host)))
             }
-            do {
-                try transfer.begin(exchange)
+        }
+
+        /// Begins an exchange that has a turn.
+        private func begin(_ exchange: CurlExchange) {
+            let key = ObjectIdentifier(exchange)
+            do throws(HTTPClientError) {
+                guard let transfer = idle.popLast() ?? CurlTransfer(settings, self) else {
+                    throw HTTPClientError(.other, "libcurl is out of memory", delivery: .neverSent)
+                }
+                do {
+                    try transfer.begin(exchange, idleLimit: idleLimits[exchange.host, settings])
+                } catch {
+                    keep(transfer)
+                    throw error
+                }
+                guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
+                    throw HTTPClientError(.other, "A call to libcurl failed", delivery: .neverSent)
+                }
+                running[key] = transfer
+                deadlines.set(transfer.deadline, for: key)
             } catch {
                 exchange.finish(.failure(error))
-                return keep(transfer)
+                endTurn(of: exchange)
             }
-            guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
-                transfer.end(
-                    with: .failure(
-                        HTTPClientError(.other, "A call to libcurl failed", host: exchange.host, delivery: .neverSent)))
-                return
+        }
+
+        private func endTurn(of exchange: CurlExchange) {
+            deadlines.set(nil, for: ObjectIdentifier(exchange))
+            endedTurns.append(exchange.host)
+        }
+
+        /// Begins the exchanges for which turns have become free.
+        private func passOnTurns() {
+            while let host = endedTurns.popLast() {
+                if let next = turns[host]?.leave() {
+                    if let exchange = waiting.removeValue(forKey: next) { begin(exchange) }
+                } else if turns[host]?.running == 0 {
+                    turns[host] = nil
+                }
             }
-            running[ObjectIdentifier(exchange)] = transfer
-            if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
+        }
+
+        /// Removes an exchange that waits; nil if it does not.
+        private func stopWaiting(_ key: ObjectIdentifier) -> CurlExchange? {
+            guard let exchange = waiting.removeValue(forKey: key) else { return nil }
+            _ = turns[exchange.host]?.giveUp(Int(bitPattern: key))
+            deadlines.set(nil, for: key)
+            return exchange
         }
 
         /// Drops an exchange whose caller was cancelled. Closes its connection, unless the connection also carries
         /// others (HTTP/2).
         private func abandon(_ exchange: CurlExchange) {
-            guard let transfer = running.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
+            let key = ObjectIdentifier(exchange)
+            guard stopWaiting(key) == nil, let transfer = running.removeValue(forKey: key) else { return }
+            endTurn(of: exchange)
             giveUp(transfer, with: HTTPClientError(.other, "The request was abandoned", host: exchange.host))
         }
 
@@ -85,7 +134,7 @@
             guard let transfer = running[ObjectIdentifier(exchange)] else { return }
             transfer.resume()
             passOn()
-            if let deadline = transfer.deadline { earliestDeadline = min(earliestDeadline ?? deadline, deadline) }
+            deadlines.set(transfer.deadline, for: ObjectIdentifier(exchange))
         }
 
         /// Does the work that is ready. Returns `false` if libcurl cannot continue.
@@ -95,6 +144,7 @@
             passOn()
             endFinished()
             expire()
+            passOnTurns()
             return true
         }
 
@@ -116,15 +166,19 @@
             // No caller waits for a piece of a stream, as those of other requests wait for their responses.
             if naps, running.values.allSatisfy(\.isPassingOn) { usleep(ReadPace.bodyNap) }
             var milliseconds: Int32 = 3_600_000
-            if let earliestDeadline { milliseconds = ContinuousClock.now.duration(to: earliestDeadline).milliseconds }
+            if let deadline = deadlines.earliest {
+                milliseconds = ContinuousClock.now.duration(to: deadline).milliseconds
+            }
             return curl_multi_poll(multi, nil, 0, milliseconds, nil) == CURLM_OK
         }
 
         /// Ends every transfer; the handles stay usable.
         func endAll(with error: (_ host: String?, _ delivery: HTTPClientError.Delivery?) -> HTTPClientError) {
-            let ended = running.values
-            running = [:]
+            let (ended, unsent) = (running.values, waiting.values)
+            (running, waiting, turns, endedTurns) = ([:], [:], [:], [])
+            deadlines = DeadlineTable()
             for transfer in ended { giveUp(transfer, with: error(transfer.exchange?.host, transfer.delivery)) }
+            for exchange in unsent { exchange.finish(.failure(error(exchange.host, .neverSent))) }
         }
 
         private func endFinished() {
@@ -135,7 +189,11 @@
                 guard ccurl_get_pointer(easy, CURLINFO_PRIVATE, &context) == CURLE_OK, let context else { continue }
                 let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
                 curl_multi_remove_handle(multi, easy)
-                if let exchange = transfer.exchange { running[ObjectIdentifier(exchange)] = nil }
+                if let exchange = transfer.exchange {
+                    running[ObjectIdentifier(exchange)] = nil
+                    idleLimits.note(transfer.head.keepAlive, of: exchange.host)
+                    endTurn(of: exchange)
+                }
                 lingering[ObjectIdentifier(transfer)] = nil
                 transfer.end(message.data.result)
                 keep(transfer)
@@ -143,17 +201,23 @@
         }
 
         private func expire() {
-            guard let earliest = earliestDeadline else { return }
+            guard deadlines.earliest != nil else { return }
             let now = ContinuousClock.now
-            guard earliest <= now else { return }
-            earliestDeadline = nil
-            for (key, transfer) in running {
-                guard let exchange = transfer.exchange, let deadline = transfer.deadline else { continue }
+            for key in deadlines.due(at: now) {
+                if let exchange = stopWaiting(key) {
+                    let words = "The request timed out while it waited for a connection"
+                    let error = HTTPClientError(.timeout, words, host: exchange.host, delivery: .neverSent)
+                    exchange.finish(.failure(error))
+                }
+                guard let transfer = running[key], let exchange = transfer.exchange, let deadline = transfer.deadline
+                else { continue }
+                // Data has moved since the deadline was set.
                 guard deadline <= now else {
-                    earliestDeadline = min(earliestDeadline ?? deadline, deadline)
+                    deadlines.set(deadline, for: key)
                     continue
                 }
                 running[key] = nil
+                endTurn(of: exchange)
                 let error = HTTPClientError(
                     .timeout, "The request timed out", host: exchange.host, delivery: transfer.delivery)
                 giveUp(transfer, with: error)
@@ -174,6 +238,24 @@
         private func keep(_ transfer: CurlTransfer) {
             // libcurl may keep the state of a pause in the handle.
             if idle.count < Self.idleLimit, !transfer.hasPaused { idle.append(transfer) }
+        }
+    }
+
+    /// How long a connection may have been idle when it is used again, in seconds, for hosts that say when they close
+    /// idle connections (`Keep-Alive: timeout=5`).
+    private struct IdleLimits {
+        private var limits: [String: Int] = [:]
+
+        /// A second below the server's limit, so that it does not close a connection on which a request is on its way.
+        subscript(host: String, settings: CurlSettings) -> Int {
+            min(Int(settings.idleTimeout.clamped.components.seconds), limits[host] ?? .max)
+        }
+
+        mutating func note(_ keepAlive: Int?, of host: String) {
+            guard let keepAlive, limits[host] != keepAlive - 1 else { return }
+            // Forgets the limits of earlier hosts, rather than grow with any number of them.
+            if limits.count >= 1000 { limits = [:] }
+            limits[host] = keepAlive - 1
         }
     }
 

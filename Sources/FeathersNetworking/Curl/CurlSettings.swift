@@ -1,5 +1,6 @@
 #if canImport(FoundationNetworking)
     import CCurl
+    import FeathersSupport
     import Foundation
 
     /// The connection settings of a ``CurlHTTPClient``.
@@ -8,6 +9,13 @@
         let proxy: NetworkProxy
         let connectTimeout: Duration
         let maximumConnectionsPerHost: Int
+        let maximumWaitingRequestsPerHost: Int
+        let idleTimeout: Duration
+        let maximumConnectionAge: Duration?
+
+        var turnQueue: TurnQueue<ObjectIdentifier> {
+            TurnQueue(limit: maximumConnectionsPerHost, capacity: maximumWaitingRequestsPerHost)
+        }
 
         /// Configures a new handle.
         func apply(to easy: UnsafeMutableRawPointer) {
@@ -24,6 +32,10 @@
             // Allows name resolution to be abandoned without waiting for the resolver (see `CurlMulti.lingers`).
             ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
             ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeout.milliseconds))
+            // Rejected by versions before 7.80, whose connections have no maximum age.
+            if let age = maximumConnectionAge?.clamped.components.seconds {
+                ccurl_set_long(easy, CURLOPT_MAXLIFETIME_CONN, max(Int(age), 1))
+            }
             ccurl_set_string(easy, CURLOPT_ACCEPT_ENCODING, "")
             tls.apply(to: easy)
             proxy.apply(to: easy)

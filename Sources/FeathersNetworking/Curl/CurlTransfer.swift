@@ -11,7 +11,7 @@
         private(set) var exchange: CurlExchange?
 
         // Written by the callbacks while the exchange runs.
-        private var head = HTTPHeadReader()
+        private(set) var head = HTTPHeadReader()
         private var body: [UInt8] = []
         /// The number of response bytes received so far, after decompression.
         private var received: Int64 = 0
@@ -61,9 +61,10 @@
             detail.deallocate()
         }
 
+        /// - Parameter idleLimit: How long a connection may have been idle, in seconds.
         /// - Throws: ``HTTPClientError/Kind/unreadableFile`` if the body's files cannot be read. In that case, nothing
         ///   has begun.
-        func begin(_ exchange: CurlExchange) throws(HTTPClientError) {
+        func begin(_ exchange: CurlExchange, idleLimit: Int) throws(HTTPClientError) {
             reader = try exchange.streams?.body.map { (body) throws(HTTPClientError) in try HTTPBodyReader(body) }
             let length = reader.map(\.count) ?? Int64(exchange.request.body?.count ?? 0)
             progress = TransferProgress(totalToSend: length ?? 0)
@@ -72,9 +73,7 @@
             head = HTTPHeadReader()
             (received, transmitted, isPassingOn) = (0, 0, false)
             gathered.removeAll(keepingCapacity: true)
-            uploaded = 0
-            isResolving = false
-            failure = nil
+            (uploaded, isResolving, failure) = (0, false, nil)
             detail[0] = 0
             let request = exchange.request
             // Without `withCString`, Swift would copy the text first.
@@ -94,7 +93,8 @@
             // libcurl makes a callback before it sends (see `mayBeSent`). Earlier versions can be kept from rereading a
             // body (see `rewind`), but not from resending a request that has no body.
             sendings = 0
-            let needsOwnConnection = !isRepeatable && length == 0 && !asksBeforeSending
+            ccurl_set_long(easy, CURLOPT_MAXAGE_CONN, max(idleLimit - 1, 0))
+            let needsOwnConnection = !isRepeatable && (idleLimit < 1 || length == 0 && !asksBeforeSending)
             let keepAlive = exchange.streams?.transfer.keepAlive
             ccurl_set_long(easy, CURLOPT_FRESH_CONNECT, needsOwnConnection || keepAlive != nil ? 1 : 0)
             // libcurl applies these only when it opens the socket.

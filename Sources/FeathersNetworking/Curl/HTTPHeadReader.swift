@@ -11,6 +11,11 @@ struct HTTPHeadReader {
     /// The status of the latest head, or 0 before the first one.
     private(set) var status = 0
     private(set) var fields: [HTTPHeaders.Field] = []
+    /// The seconds after which the server closes an idle connection (`Keep-Alive: timeout=5`), if it says so.
+    var keepAlive: Int? {
+        let field = fields.first { HTTPHeaders.same($0.name, "Keep-Alive") }?.value.lowercased()
+        return field?.split(separator: "timeout=").last.flatMap { Int($0.prefix { $0.isNumber }) }
+    }
     private var phase = Phase.statusLine
     private var bytes = 0
 

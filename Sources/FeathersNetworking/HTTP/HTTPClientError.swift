@@ -16,6 +16,8 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
         case cannotConnect
         /// The secure connection failed because of the certificate, host name, or protocol.
         case tls
+        /// Too many requests already wait for a connection to the host.
+        case overloaded
         /// The deadline passed.
         case timeout
         /// The connection ended before the response was complete.
@@ -42,7 +44,8 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
 
         var impliedDelivery: Delivery {
             switch self {
-            case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls, .unreadableFile: .neverSent
+            case .invalidURL, .invalidHeader, .hostNotFound, .cannotConnect, .tls, .overloaded, .unreadableFile:
+                .neverSent
             case .timeout, .connectionLost, .badResponse, .tooManyRedirects, .invalidRedirect, .methodChanged,
                 .responseTooLarge,
                 .unwritableFile, .closed,

@@ -31,4 +31,24 @@ struct DeadlineTableTests {
         #expect(table.due(at: now + .seconds(2)).isEmpty)
         #expect(table.due(at: now + .seconds(5)) == [1])
     }
+
+    @Test("finds the same deadlines as a list does", arguments: 0..<20 as Range<UInt64>)
+    func comparison(seed: UInt64) {
+        var random = SplitMix(state: seed)
+        let now = ContinuousClock.now
+        var table = DeadlineTable<Int>()
+        var expected: [Int: ContinuousClock.Instant] = [:]
+        for step in 0..<2_000 {
+            let key = Int.random(in: 0..<200, using: &random)
+            let deadline = now + .milliseconds(step + Int.random(in: 0..<500, using: &random))
+            expected[key] = Int.random(in: 0..<3, using: &random) == 0 ? nil : deadline
+            table.set(expected[key], for: key)
+            guard step.isMultiple(of: 50) else { continue }
+            let due = table.due(at: now + .milliseconds(step))
+            let others = expected.filter { $0.value <= now + .milliseconds(step) }
+            #expect(Set(due) == Set(others.keys) && due.map { others[$0] ?? now } == others.values.sorted())
+            for key in others.keys { expected[key] = nil }
+            if let next = expected.values.min() { #expect((table.earliest ?? next + .seconds(1)) <= next) }
+        }
+    }
 }

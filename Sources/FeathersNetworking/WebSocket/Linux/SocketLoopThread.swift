@@ -108,28 +108,3 @@
         func failed(on thread: SocketLoopThread)
     }
 #endif
-
-struct DeadlineTable<Key: Hashable> {
-    private var deadlines: [Key: ContinuousClock.Instant] = [:]
-    /// A lower bound for all deadlines. It may be too early, because it isn't recalculated when a deadline is removed.
-    private(set) var earliest: ContinuousClock.Instant?
-
-    /// Sets a key's deadline, replacing any previous one. Nil removes it.
-    mutating func set(_ deadline: ContinuousClock.Instant?, for key: Key) {
-        deadlines[key] = deadline
-        if deadlines.isEmpty {
-            earliest = nil
-        } else if let deadline {
-            earliest = min(earliest ?? deadline, deadline)
-        }
-    }
-
-    /// Removes and returns the keys whose deadline has passed, earliest first.
-    mutating func due(at now: ContinuousClock.Instant) -> [Key] {
-        guard let earliest, earliest <= now else { return [] }
-        let due = deadlines.filter { $0.value <= now }.sorted { $0.value < $1.value }.map(\.key)
-        for key in due { deadlines[key] = nil }
-        self.earliest = deadlines.values.min()
-        return due
-    }
-}

@@ -1,7 +1,7 @@
 import FeathersTesting
 import Testing
 
-@testable import FeathersTraffic
+@testable import FeathersSupport
 
 @Suite("Turns")
 struct TurnQueueTests {

@@ -1,6 +1,6 @@
 /// Grants turns up to a limit, and queues the other callers. A state machine without I/O.
-struct TurnQueue<Waiter: Sendable>: Sendable {
-    enum Entry: Sendable, Equatable {
+package struct TurnQueue<Waiter: Sendable>: Sendable {
+    package enum Entry: Sendable, Equatable {
         /// The caller has a turn, and must call ``leave()`` at its end.
         case goes
         /// The caller waits until its waiter is returned.
@@ -12,26 +12,26 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
     /// The maximum numbers of concurrent turns and of waiters.
     private let (limit, capacity): (Int, Int)
     /// The number of turns in use.
-    private(set) var running = 0
+    package private(set) var running = 0
     private var waiters: [Int: Waiter] = [:]
     /// The ids of the waiters in order, including some that no longer wait.
     private var order: [Int] = []
     private var head = 0
 
-    init(limit: Int, capacity: Int) { (self.limit, self.capacity) = (limit, capacity) }
+    package init(limit: Int, capacity: Int) { (self.limit, self.capacity) = (limit, capacity) }
 
     /// The number of waiters.
-    var waiting: Int { waiters.count }
+    package var waiting: Int { waiters.count }
 
     /// Takes a turn if one is free; otherwise, returns whether there is room to wait. A turn is free only if the line
     /// is empty.
-    mutating func enterAtOnce() -> Entry {
+    package mutating func enterAtOnce() -> Entry {
         guard running < limit else { return waiters.count < capacity ? .waits : .isFull }
         running += 1
         return .goes
     }
 
-    mutating func enter(_ id: Int, _ waiter: Waiter) -> Entry {
+    package mutating func enter(_ id: Int, _ waiter: Waiter) -> Entry {
         let entry = enterAtOnce()
         guard entry == .waits else { return entry }
         waiters[id] = waiter
@@ -40,7 +40,7 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
     }
 
     /// Ends a turn. Returns the waiter that it is passed on to.
-    mutating func leave() -> Waiter? {
+    package mutating func leave() -> Waiter? {
         while head < order.count {
             let id = order[head]
             head += 1
@@ -54,7 +54,7 @@ struct TurnQueue<Waiter: Sendable>: Sendable {
     }
 
     /// Removes a waiter and returns it; nil if it no longer waits.
-    mutating func giveUp(_ id: Int) -> Waiter? {
+    package mutating func giveUp(_ id: Int) -> Waiter? {
         defer { tidy() }
         return waiters.removeValue(forKey: id)
     }
