@@ -176,6 +176,33 @@ import Testing
         #expect(transport.requests.filter { $0.path == "notes" }.count == 1)
     }
 
+    @Test func `A repetition for the user of a token does not depend on who is signed in to the app`() async throws {
+        let (clock, attempts) = (ManualClock(), Locked(0))
+        let transport = StubTransport { request in
+            guard request.path == "notes" else { return ["accessToken": "token", "user": ["id": "gateway"]] }
+            let isFirst = attempts.withLock { attempts in
+                attempts += 1
+                return attempts == 1
+            }
+            if isFirst {
+                throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent)
+            }
+            return ["text": "hers"]
+        }
+        let app = FeathersApp(transport: transport)
+        try app.use(authentication: AuthenticationOptions())
+        let notes = app.service("notes")
+        await notes.use(hooks: .retrying(clock: clock))
+        try await app.authenticate(.local(email: "gateway", password: "p"))
+        let created = Task { try await app.withToken("hers") { try await notes.create(["text": "hers"]) } }
+        try await clock.waitForSleepers(1)
+        try await app.logOut()
+        clock.advance(by: .seconds(1))
+        #expect(try await created.value["text"] == "hers")
+        let sent = transport.requests.filter { $0.path == "notes" }
+        #expect(sent.map { $0.params.headers["Authorization"] } == ["Bearer hers", "Bearer hers"])
+    }
+
     @Test func `A response to a caller's own token in another field is not cached for the user`() async throws {
         let transport = StubTransport { request in
             request.path == "authentication"

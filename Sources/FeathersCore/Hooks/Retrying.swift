@@ -16,29 +16,35 @@ extension Hooks {
     ///   - refusedWrites: Whether to retry every call that the server *rejected* with 429, or with 503 and
     ///     `Retry-After`. Such a response should mean that nothing was executed. Set this only if your server
     ///     guarantees it.
+    ///   - budget: The number of retries for each call, on average, so that a slow server does not get several times
+    ///     the load. Each service has 10 retries more, for a short failure. Without budget, a call fails immediately
+    ///     with the server's error.
     public static func retrying(
         attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30),
-        refusedWrites: Bool = false
+        refusedWrites: Bool = false, budget: Double = 0.2
     ) -> Hooks {
         retrying(
-            attempts: attempts, pause: pause, longestPause: longestPause, refusedWrites: refusedWrites,
+            attempts: attempts, pause: pause, longestPause: longestPause, refusedWrites: refusedWrites, budget: budget,
             clock: ContinuousClock())
     }
 
     package static func retrying(
         attempts: Int = 3, pause: Duration = .milliseconds(200), longestPause: Duration = .seconds(30),
-        refusedWrites: Bool = false,
+        refusedWrites: Bool = false, budget: Double = 0.2,
         clock: any Clock<Duration>
     ) -> Hooks {
-        let timebase = RelativeClock(clock)
+        let (timebase, budget) = (RelativeClock(clock), RetryBudget(share: budget))
         return Hooks(around: [
             { context, next in
                 let start = timebase.now
+                budget.callBegan(at: context.path)
                 var schedule = RetrySchedule(
                     attempts: attempts, pause: pause, longestPause: longestPause, timeout: context.params.timeout)
                 let app = context.app
-                _ = await app.resolvedIdentity()
-                var sender = app.currentSender
+                // A call for another user does not depend on who is signed in to the app.
+                let isForAnotherUser = context.request.isForAnotherUser(in: app)
+                if !isForAnotherUser { _ = await app.resolvedIdentity() }
+                var sender = isForAnotherUser ? .ofCall : app.currentSender
                 // Each attempt starts from the original context, before the inner hooks have run.
                 var attempt = context
                 while true {
@@ -55,8 +61,8 @@ extension Hooks {
                         // The first attempt may have signed the app in, or another user has signed in meanwhile: a read
                         // may be made as that user, but a write is never sent as a different one.
                         let isRead = error.request(of: context).isSafeToRepeat
-                        if sender.identity == nil, isRead { sender = app.currentSender }
-                        guard let pause, sender.isCurrent else { throw error }
+                        if !isForAnotherUser, sender.identity == nil, isRead { sender = app.currentSender }
+                        guard let pause, sender.isCurrent, budget.takeRetry(at: context.path) else { throw error }
                         Diagnostics.current.retrying(context.method, context.path, after: error, pause: pause)
                         try await timebase.sleep(for: pause)
                         guard sender.isCurrent else { throw error }
@@ -85,6 +91,40 @@ extension FeathersError {
         guard code == .unavailable || code == .tooManyRequests else { return false }
         if execution == .neverSent || request.isSafeToRepeat { return true }
         return refusedWrites && execution == .answered && (code == .tooManyRequests || retryAfter != nil)
+    }
+}
+
+/// The numbers of retries that the calls of each service may still have.
+private final class RetryBudget: Sendable {
+    /// The balance of a service at rest, which is the highest one.
+    private static let reserve = 10.0
+    /// The number of services that are distinguished, so that arbitrary paths cannot exhaust the memory.
+    private static let limit = 1000
+
+    private let share: Double
+    /// The balances of services that are not at rest.
+    private let balances = Locked<[String: Double]>([:])
+
+    init(share: Double) { self.share = max(share, 0) }
+
+    func callBegan(at path: String) {
+        balances.withLock { balances in
+            let key = balances[path] == nil ? AppMetrics.others : path
+            guard let balance = balances[key] else { return }
+            let next = balance + share
+            balances[key] = next < Self.reserve ? next : nil
+        }
+    }
+
+    /// Returns whether another attempt may be made.
+    func takeRetry(at path: String) -> Bool {
+        balances.withLock { balances in
+            let key = balances[path] == nil && balances.count >= Self.limit ? AppMetrics.others : path
+            let balance = balances[key] ?? Self.reserve
+            guard balance >= 1 else { return false }
+            balances[key] = balance - 1
+            return true
+        }
     }
 }
 

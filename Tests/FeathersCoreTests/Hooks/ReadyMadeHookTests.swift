@@ -87,6 +87,20 @@ struct ReadyMadeHookTests {
         #expect(transport.requests.count == testCase.attempts)
     }
 
+    @Test("Retries have a budget, so that an unwell server does not get several times the load")
+    func retryBudget() async throws {
+        let (service, transport) = Self.service { _ in throw FeathersError(.unavailable, "-") }
+        let app = service.app
+        app.use(hooks: .retrying(attempts: 3, pause: .zero))
+        for _ in 0..<100 { await #expect(throws: FeathersError.self) { try await service.get(1) } }
+        // A reserve of 10, and one for every fifth of the other 99 calls.
+        let sent = transport.requests.count
+        #expect(sent >= 128 && sent <= 130)
+        // Another service has a budget of its own.
+        await #expect(throws: FeathersError.self) { try await app.service("others").get(1) }
+        #expect(transport.requests.count == sent + 3)
+    }
+
     @Test("A retry starts from the call as it was before the hooks inside changed it")
     func retryRestoresTheCall() async throws {
         let attempts = Atomic<Int>(0)
