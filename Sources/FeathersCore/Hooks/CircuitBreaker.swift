@@ -29,7 +29,7 @@ extension Hooks {
     ///
     /// Each service has a circuit of its own, so that one that is unwell stops no other. At most 1,000 circuits are
     /// open at a time; the calls of other services and users then share one. Register
-    /// ``retrying(attempts:pause:longestPause:refusedWrites:)`` first, so that each attempt counts.
+    /// ``retrying(attempts:pause:longestPause:refusedWrites:budget:)`` first, so that each attempt counts.
     /// - Parameters:
     ///   - failures: The number of failures that open a circuit, at least 1.
     ///   - calls: The number of the last calls among which they count, at least `failures`.
