@@ -76,11 +76,11 @@ struct Names: Sendable {
     /// The record that is known by an id: by its key, or by the server's.
     subscript(id: ServiceID, path: String, route: [String: String]) -> Known? {
         if let key = key(of: id.json), let entry = entries[key] {
-            guard entry.place.map({ $0 == EntityTags.place(path, route) }) ?? true else { return nil }
+            guard entry.place.map({ $0 == RecordKey.place(path, route) }) ?? true else { return nil }
             let id: ServiceID = if case .assigned(let assigned) = entry.name { assigned } else { .string(key) }
             return Known(id: id, lane: entry.lane, identity: entry.identity, isProvisional: true)
         }
-        return lanes[EntityTags.key(id, path, route)].map { Known(id: id, lane: $0.lane, identity: $0.identity) }
+        return lanes[RecordKey.text(id, path, route)].map { Known(id: id, lane: $0.lane, identity: $0.identity) }
     }
 
     /// Whether the record's creation is still queued.
@@ -91,7 +91,7 @@ struct Names: Sendable {
 
     /// Adds the records that a queued write creates. If the app has chosen the key as the record's id, it is its name.
     mutating func add(_ write: OutboxWrite, _ options: OutboxOptions) {
-        let place = EntityTags.place(write.path, write.route)
+        let place = RecordKey.place(write.path, write.route)
         let chosen = options.service(at: write.path).recordIDProperty.flatMap { write.data?[$0]?.string }
         for key in write.provisionalKeys {
             let name = chosen == key ? Name.assigned(.string(key)) : .queued(write.id)
@@ -137,7 +137,7 @@ struct Names: Sendable {
     }
 
     private mutating func addLane(of id: ServiceID, _ write: OutboxWrite) {
-        let key = EntityTags.key(id, write.path, write.route)
+        let key = RecordKey.text(id, write.path, write.route)
         lanes[key] = (write.lane, write.identity)
         forgetLater(key, isLane: true)
     }

@@ -35,19 +35,6 @@ struct EntityTags: Sendable {
         guard request.params.query.isEmpty, let tag = response[EntityTag.self], !tag.hasPrefix("W/") else { return nil }
         return tag
     }
-
-    static func key(_ id: ServiceID, _ path: String, _ route: [String: String]) -> String {
-        "\(place(path, route))\(id)".exactKey
-    }
-
-    /// Returns the beginning of the keys of a service's records.
-    static func place(_ path: String, _ route: [String: String]) -> String {
-        // Encoded, so that no value looks like the end of one and the beginning of another.
-        let values = route.sorted { $0.key < $1.key }.map { names in
-            "\(percentEncoded(component: names.key))=\(percentEncoded(component: names.value))&"
-        }
-        return "\(path)?\(values.joined())#"
-    }
 }
 
 extension Params {
@@ -65,7 +52,7 @@ extension Outbox.State {
         of id: ServiceID, _ route: [String: String], _ lane: String, _ path: String, _ identity: Identity?,
         _ own: Outbox.Draft.Base?
     ) -> (record: JSONValue?, tag: String?) {
-        let tagged = tags.take(EntityTags.key(id, path, route))
+        let tagged = tags.take(RecordKey.text(id, path, route))
         // Only the first write can use the tag: any earlier write in the lane has made it stale.
         let isFirst = [identity, nil].allSatisfy { queue.lanes[OutboxQueue.Lane(name: lane, identity: $0)] == nil }
         if let own { return (own.record, isFirst ? own.tag : nil) }
@@ -96,7 +83,7 @@ private struct TaggingResponder: Responder {
     let next: any Responder
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        let key = request.id.map { EntityTags.key($0, request.path, request.params.route) }
+        let key = request.id.map { RecordKey.text($0, request.path, request.params.route) }
         guard request.method == .get else {
             if let key { outbox.withState { _ = $0.tags.take(key) } }
             return try await next.respond(to: request)

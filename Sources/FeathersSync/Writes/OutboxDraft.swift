@@ -33,7 +33,7 @@ extension Outbox {
         func lane(at path: String) -> String {
             if let knownLane { return knownLane }
             guard let record = orderingKey ?? recordID else { return "#\(id.text)" }
-            return EntityTags.key(record, path, route)
+            return RecordKey.text(record, path, route)
         }
 
         /// Adds the ids that the app chooses, and the key of what is created.

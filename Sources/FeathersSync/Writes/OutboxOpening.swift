@@ -57,10 +57,10 @@ extension Outbox {
     ) -> String {
         let record = orderingRecord(of: write, options)
         guard record == orderingRecord(of: old, options) else {
-            return record.map { EntityTags.key($0, write.path, write.route) } ?? "#\(write.id.text)"
+            return record.map { RecordKey.text($0, write.path, write.route) } ?? "#\(write.id.text)"
         }
         // The lane may have the id that the record had before the server assigned another.
-        let (place, oldPlace) = (EntityTags.place(write.path, write.route), EntityTags.place(old.path, old.route))
+        let (place, oldPlace) = (RecordKey.place(write.path, write.route), RecordKey.place(old.path, old.route))
         guard old.lane.hasPrefix(oldPlace) else { return old.lane }
         return place + old.lane.dropFirst(oldPlace.count)
     }
