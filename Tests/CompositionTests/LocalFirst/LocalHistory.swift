@@ -113,6 +113,7 @@ final class LocalHistory {
         case .kill: try await kill(isOnline: true)
         case .killOffline: try await kill(isOnline: false)
         case .changeUser: changeUser()
+        case .screen: await openOrClose()
         case .rest: try await rest()
         }
     }
@@ -120,6 +121,15 @@ final class LocalHistory {
     func has(_ trait: LocalTrait) -> Bool { traits.contains(trait) }
     func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &random) }
     func chance(_ one: Int, in all: Int) -> Bool { Int.random(in: 0..<all, using: &random) < one }
+
+    /// Closes the screen of a list, or opens it again.
+    private func openOrClose() async {
+        guard let index = pick(Array(lists.indices)) else { return }
+        let isOpen = process.readers[index] != nil
+        report.note("\(isOpen ? "close" : "open") \(lists[index])")
+        if isOpen { await process.close(index) } else { process.open(index) }
+        shown[index] = nil
+    }
 
     // MARK: Writes
 

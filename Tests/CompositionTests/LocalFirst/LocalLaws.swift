@@ -12,7 +12,7 @@ extension LocalHistory {
         var broken: [String] = []
         let entries = entries
         for index in process.readers.indices {
-            let read = process.readers[index].takeNew()
+            guard let read = process.readers[index]?.takeNew() else { continue }
             let (list, query) = (lists[index], lists[index].query)
             let entries = entries.filter { $0.write.path == list.place.path && $0.write.route == list.place.route }
             if let failure = read.failure { broken.append("\(list) ended with \(failure)") }

@@ -48,7 +48,9 @@ final class LocalProcess {
     let held: HeldTransport
     /// Nil over REST.
     let connection: HeldConnection?
-    let readers: [SnapshotReader]
+    /// Nil for a screen that is closed.
+    private(set) var readers: [SnapshotReader?] = []
+    private let lists: [LocalList]
     let warnings = Locked<[String]>([])
     /// The clock of the delays between attempts to fetch.
     private let clock = HeldClock()
@@ -59,7 +61,7 @@ final class LocalProcess {
         in folder: URL, _ lists: [LocalList], as user: String?, hasConnection: Bool, isOnline: Bool,
         _ traits: Set<LocalTrait>
     ) async throws {
-        self.folder = folder
+        (self.folder, self.lists) = (folder, lists)
         held = HeldTransport(isReachable: isOnline)
         held.state.update { $0.user = user ?? "nobody" }
         connection = hasConnection ? HeldConnection(held) : nil
@@ -85,11 +87,21 @@ final class LocalProcess {
         }
         guard let outbox = app.outbox else { throw FeathersError(.generalError, "no outbox") }
         self.outbox = outbox
-        readers = lists.map { [app, clock] list in
-            let live = app.service(list.place.path).live(list.query, params: Params(route: list.place.route))
-            return SnapshotReader(live.measured(by: clock))
-        }
         run = Task { [app] in try? await app.run() }
+        readers = lists.map { _ in nil }
+        for index in lists.indices { open(index) }
+    }
+
+    /// Opens the screen that shows a list.
+    func open(_ index: Int) {
+        let list = lists[index]
+        let live = app.service(list.place.path).live(list.query, params: Params(route: list.place.route))
+        readers[index] = SnapshotReader(live.measured(by: clock))
+    }
+
+    func close(_ index: Int) async {
+        await readers[index]?.stop()
+        readers[index] = nil
     }
 
     /// All writes in the outbox, also those of others.
@@ -174,11 +186,11 @@ final class LocalProcess {
         let windows = windows
         let fetching = windows.count { $0.isFetching }
         let waiting = calls.count { $0.request.method == .find } + clock.sleepers
-        guard windows.count == readers.count, windows.allSatisfy({ $0.isFetching || $0.isIdle }) else {
-            return "\(windows)"
-        }
+        // The window of a screen that was closed stays until its list is stored, and nobody fetches for it.
+        let closed = windows.count - readers.count { $0 != nil }
+        guard closed >= 0, windows.count(where: { !$0.isFetching && !$0.isIdle }) <= closed else { return "\(windows)" }
         // Each reader may also wait for the moments at which it shows what is known and records like those in the making.
-        return fetching...fetching + 2 * readers.count ~= waiting
+        return (fetching - closed)...(fetching + 2 * readers.count) ~= waiting
             ? nil : "\(fetching) fetches, of which \(waiting) wait for an answer or a delay"
     }
 
@@ -202,7 +214,7 @@ final class LocalProcess {
         let disk = folder.deletingLastPathComponent().appending(path: UUID.new.uuidString, directoryHint: .isDirectory)
         try FileManager.default.copyItem(at: folder, to: disk)
         held.cut(isDead: true)
-        for reader in readers { await reader.stop() }
+        for index in lists.indices { await close(index) }
         run.cancel()
         await run.value
         await outbox.close()

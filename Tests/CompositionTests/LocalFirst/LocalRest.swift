@@ -32,6 +32,8 @@ extension LocalHistory {
             await look()
         }
         restore()
+        await process.keep()
+        for index in lists.indices where process.readers[index] == nil { process.open(index) }
         for _ in 0..<200 where report.violations.isEmpty {
             await look()
             while !late.isEmpty { executeLate() }
