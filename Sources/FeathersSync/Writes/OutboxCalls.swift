@@ -16,7 +16,7 @@ extension Service {
 /// ## Topics
 ///
 /// ### Writes with a record's id
-/// - ``remove(_:query:route:)``
+/// - ``remove(_:query:route:)-(ServiceIDConvertible,_,_)``
 ///
 /// ### Writes with the data that the service takes
 /// - ``patch(_:_:query:route:)``
