@@ -174,6 +174,12 @@ extension Store {
         let left = self.rows(rows, after: sent.log, for: next)
         window.fetched(left, page, hooks, fetch)
         if window.isShared {
+            // A record that has moved behind the known part is in it already.
+            if fetch.scope == .rest {
+                for row in left where window[row.key].map({ $0.state !== row.state }) ?? false {
+                    window.report(row.state, isNew: false)
+                }
+            }
             // Other windows show the same state. What was reported since the page was sent is already there.
             for row in rows where sent.log[row.key] == nil { take(row.state, besides: id) }
             settle(rows.filter { sent.log[$0.key] == nil }, sentAt: time)
