@@ -16,8 +16,14 @@ struct OutboxReferences: Sendable {
         case group
     }
 
+    private struct Creation: Sendable {
+        let id: UUID
+        /// The user who waits for the sign-in, if the outbox chose the record's id: to others, it is an id like any other.
+        let owner: Identity?
+    }
+
     /// The creations by the keys of their records, and by their numbers.
-    private var creations: [JSONValue: UUID] = [:]
+    private var creations: [JSONValue: Creation] = [:]
     /// The writes that refer to each creation.
     private var referring: [UUID: Set<UUID>] = [:]
     /// The creations to which each write refers.
@@ -71,7 +77,9 @@ struct OutboxReferences: Sendable {
 
     private mutating func addCreations(of write: OutboxWrite) {
         for text in write.provisionalKeys {
-            for form in JSONValue.provisionalForms(of: text) { creations[form] = write.id }
+            let isChosen = write.data?.object?.contains { $0.value == .string(text) } ?? false
+            let creation = Creation(id: write.id, owner: isChosen ? write.identity : nil)
+            for form in JSONValue.provisionalForms(of: text) { creations[form] = creation }
         }
     }
 
@@ -112,7 +120,10 @@ struct OutboxReferences: Sendable {
     func references(of write: OutboxWrite) -> Set<UUID> {
         guard !creations.isEmpty else { return [] }
         var found: Set<UUID> = []
-        func add(_ value: JSONValue) { if let creation = creations[value.keyForm] { found.insert(creation) } }
+        func add(_ value: JSONValue) {
+            guard let creation = creations[value.keyForm] else { return }
+            if creation.owner == nil || creation.owner == write.identity { found.insert(creation.id) }
+        }
         if write.method != .create, let id = write.recordID?.json { add(id) }
         write.data?.forEachValue(add)
         JSONValue.object(write.query.json).forEachValue(add)

@@ -105,7 +105,9 @@ extension LocalHistory {
         for row in snapshot {
             let key = row.record["id"].flatMap { ServiceID($0) }?.description ?? ""
             let own = entries.filter { $0.concerns(key) }
-            for (name, value) in Self.properties(own.filter(\.isEffective)) where row.record[name] != value {
+            // What others have made of a record may be known, if the app chose its id.
+            let shown = own.filter { $0.isEffective && !isCreated($0) }
+            for (name, value) in Self.properties(shown) where row.record[name] != value {
                 broken.append("\(row.record) lacks the pending \(name): \(value)")
             }
             if own.contains(where: { $0.isEffective && $0.write.method == .remove }) {
@@ -122,11 +124,15 @@ extension LocalHistory {
         return broken
     }
 
+    /// Whether the server has executed a creation whose id the app chose, although the app has no response.
+    private func isCreated(_ entry: OutboxEntry) -> Bool {
+        entry.write.method == .create && entry.write.data?["id"] != nil && server.created[entry.write.key.text] != nil
+    }
+
     /// Whether a queued creation is to be seen: it matches, and nothing that follows removes it.
     private func isExpected(_ entry: OutboxEntry, _ entries: [OutboxEntry], _ query: Query<JSONValue>) -> Bool {
         guard entry.write.method == .create, query.json["$limit"] == nil else { return false }
-        // What others have made of it may be known, if the app chose its id.
-        if entry.write.data?["id"] != nil, server.created[entry.write.key.text] != nil { return false }
+        if isCreated(entry) { return false }
         let own = entries.filter { $0.concerns(entry.write.key(id: "id")) && $0.isEffective }
         guard !own.contains(where: { $0.write.method == .remove }) else { return false }
         let record = JSONObject(Self.properties(own).map { ($0.key, $0.value) })

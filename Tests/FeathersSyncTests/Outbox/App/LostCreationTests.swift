@@ -1,5 +1,6 @@
 import Feathers
 import FeathersCore
+import FeathersSupport
 import FeathersTesting
 import Foundation
 import Testing
@@ -109,5 +110,26 @@ struct LostCreationTests {
         }
         await outbox.close()
         #expect(sent == ["create messages - ", "patch messages \(id) "])
+    }
+
+    @Test("whose id the outbox chose holds back no write of another user who has found the record")
+    func otherUser() async throws {
+        let server = Locked<[String]>([])
+        let transport = StubTransport { request in
+            server.withLock { $0.append("\(request.method) \(request.id?.description ?? "")") }
+            if request.method == .create { throw FeathersError(.badGateway, "lost", execution: .mayHaveExecuted) }
+            return ["id": request.id?.json ?? .null]
+        }
+        let app = FeathersApp(transport: transport)
+        let outbox = try await Outbox(file: try OutboxFolder().file) { $0.keyPlaces = [.recordID()] }
+        try app.use(outbox: outbox)
+        app.setIdentity(Identity("alice"))
+        let created = try await app.service("notes").outbox.create(["text": "a"])
+        let id = try #require(created.recordID)
+        app.setIdentity(Identity("bob"))
+        let edit = try await app.service("notes").outbox.patch(id, with: ["text": "b"])
+        try await withFeathersApp(app) { _ in _ = try await edit.result() }
+        #expect(server.withLock(\.self) == ["patch \(id)"])
+        await outbox.close()
     }
 }
