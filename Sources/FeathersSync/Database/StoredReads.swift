@@ -113,7 +113,8 @@ public struct StoredReads<Model: Codable & Sendable>: Sendable {
         for name in ["$limit", "$skip", "$sort"] { params.query.json[name] = nil }
         let source = service.ownLive(params: params, stores: true).source
         if let refusal = source.refusal { throw refusal }
-        return try await RecordReading(source, ids, lists)
+        let named = service.app.outbox?.withState { source.named($0.names) }
+        return try await RecordReading(named ?? source, ids, lists)
     }
 }
 

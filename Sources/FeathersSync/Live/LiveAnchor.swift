@@ -95,7 +95,8 @@ struct LiveAnchorReader<Record: Sendable> {
     private var shown = ResultRows()
 
     init(_ source: LiveSource<Record>, _ anchor: LiveAnchor, _ wake: AsyncStream<Void>.Continuation) {
-        (self.source, self.anchor, self.wake) = (source, anchor, wake)
+        let named = source.service.app.outbox?.withState { source.named($0.names) }
+        (self.source, self.anchor, self.wake) = (named ?? source, anchor, wake)
     }
 
     var window: LiveWindow? { readers?.after.window }

@@ -302,7 +302,7 @@ final class LiveDeadline: Sendable {
 
 extension LiveSource {
     /// Returns the same query with ids in place of keys; nil if it has no key with an id.
-    fileprivate func named(_ names: Names) -> LiveSource? {
+    func named(_ names: Names) -> LiveSource? {
         var (new, missing): (LiveSource, [Names.Missing]) = (self, [])
         new.params.route = names.translated(params.route, &missing)
         let (query, others) = (query.named(names), params.query.named(names))

@@ -69,6 +69,13 @@ struct Names: Sendable {
         }
     }
 
+    /// - Parameter creations: Creations that are not queued yet, with the keys of their records.
+    init(of creations: [(write: UUID, keys: [String])]) {
+        for (write, keys) in creations {
+            for key in keys { enter(key, Entry(name: .queued(write), lane: nil, identity: nil)) }
+        }
+    }
+
     var isEmpty: Bool { entries.isEmpty }
 
     // MARK: Records

@@ -127,9 +127,11 @@ extension OutboxWrite {
     func provisionalKey(at index: Int? = nil) -> String { index.map { "\(id.text)-\($0)" } ?? id.text }
 
     /// The ids of all records that the write creates, in the order of its data.
-    var provisionalKeys: [String] {
+    var provisionalKeys: [String] { Self.provisionalKeys(of: id, method, data) }
+
+    static func provisionalKeys(of id: UUID, _ method: ServiceMethod, _ data: JSONValue?) -> [String] {
         guard method == .create else { return [] }
-        return data?.array.map { $0.indices.map { provisionalKey(at: $0) } } ?? [provisionalKey()]
+        return data?.array.map { $0.indices.map { "\(id.text)-\($0)" } } ?? [id.text]
     }
 }
 

@@ -28,6 +28,9 @@ extension Outbox {
             let tag: String?
         }
 
+        /// The ids of the records that the write creates, until the server has assigned others.
+        var provisionalKeys: [String] { OutboxWrite.provisionalKeys(of: id, method, data) }
+
         /// Returns the lane of the record, regardless of whether its id is a number or a string. A write without a
         /// record gets its own lane.
         func lane(at path: String) -> String {

@@ -143,6 +143,20 @@ final class OutboxGroup: Sendable {
         ended.resolve(())
     }
 
+    /// - Throws: ``FeathersError/Code/conflict`` if a call that is made in a group refers to a record that one of its
+    ///   writes creates.
+    static func requireNoRecord(of outbox: Outbox, in request: ServiceRequest) throws(FeathersError) {
+        guard !entered.isEmpty else { return }
+        let members = entered.filter { $0.outbox === outbox }.flatMap { $0.members.withLock { $0 ?? [] } }
+        var missing: [Names.Missing] = []
+        _ = Names(of: members.map { ($0.draft.id, $0.draft.provisionalKeys) }).translated(request, &missing)
+        guard let missing = missing.first else { return }
+        throw FeathersError(
+            .conflict,
+            "The call refers to a record, in \(missing.property), that is queued when its group ends: make the call after "
+                + "the group", execution: .neverSent)
+    }
+
     /// Returns whether the current task runs in the group of a write, which is therefore not queued yet.
     static func isOpen(for id: UUID) -> Bool {
         entered.contains { group in

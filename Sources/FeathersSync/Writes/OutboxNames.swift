@@ -84,9 +84,12 @@ private struct NamingResponder: Responder {
 
 extension Outbox {
     /// Returns a call with ids in place of keys. Waits for the creation of a record to which the call refers.
-    /// - Throws: ``FeathersError/Code/gone`` if a record does not exist, because its creation was discarded, and
+    /// - Throws: ``FeathersError/Code/gone`` if a record does not exist, because its creation was discarded,
+    ///   ``FeathersError/Code/conflict`` if it is created at the end of the group in which the call is made, and
     ///   ``FeathersError/Code/timeout`` if it is not created in time.
     func named(_ request: ServiceRequest) async throws -> ServiceRequest {
+        try OutboxGroup.requireNoRecord(of: self, in: request)
+        let start = timebase.now
         while true {
             let (translated, missing, created) = withState { state in
                 var missing: [Names.Missing] = []
@@ -96,11 +99,19 @@ extension Outbox {
                 return (translated, missing, created)
             }
             if let error = FeathersError(missing, in: "The call") { throw error }
-            guard !missing.isEmpty, let created else { return translated }
+            let waited = timebase.now - start
+            let left = request.params.timeout.map { max($0 - waited, .zero) }
+            guard let missing = missing.first else {
+                guard waited > .zero else { return translated }
+                var translated = translated
+                translated.params.timeout = left
+                return translated
+            }
             let late = FeathersError(
-                .timeout, "The call refers to a record that is not created yet, in \(missing[0].property)",
+                .timeout, "The call refers to a record that is not created yet, in \(missing.property)",
                 execution: .neverSent)
-            try await timebase.run(atMost: request.params.timeout ?? options.attemptTimeout, orThrow: late) {
+            guard let created else { throw late }
+            try await timebase.run(atMost: left ?? options.attemptTimeout ?? .seconds(60), orThrow: late) {
                 // The creation may be discarded, which the next look at the names says.
                 _ = try? await created.value()
                 try Task.checkCancellation()
@@ -122,7 +133,7 @@ extension Names {
         }
     }
 
-    fileprivate func translated(_ request: ServiceRequest, _ missing: inout [Missing]) -> ServiceRequest {
+    func translated(_ request: ServiceRequest, _ missing: inout [Missing]) -> ServiceRequest {
         guard !isEmpty else { return request }
         var new = request
         new.id = request.id.map { translated($0, &missing) }

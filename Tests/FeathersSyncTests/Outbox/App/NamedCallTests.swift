@@ -159,6 +159,36 @@ struct NamedCallTests {
         await scene.outbox.close()
     }
 
+    @Test("A direct call in a group is refused if it names a record that the group creates")
+    func group() async throws {
+        let scene = try await Scene(in: try OutboxFolder())
+        await #expect {
+            try await scene.outbox.group {
+                let board = try await scene.app.service("boards").outbox.create(["name": "plan"])
+                try await scene.app.service("cards").create(["board": board.recordID])
+            }
+        } throws: {
+            FeathersError.Code.conflict ~= $0 && "\($0)".contains("data.board")
+        }
+        #expect(await scene.cards.calls.isEmpty && scene.outbox.state.entries.isEmpty)
+        await scene.outbox.close()
+    }
+
+    @Test("The timeout of a call includes the wait for the creation")
+    func timeout() async throws {
+        let scene = try await Scene(in: try OutboxFolder())
+        // Nothing is sent, because the app is not running.
+        let board = try await scene.app.service("boards").outbox.create(["name": "plan"])
+        let id = try #require(board.recordID)
+        await #expect {
+            try await scene.app.service("boards").get(id, params: Params(timeout: .milliseconds(20)))
+        } throws: {
+            FeathersError.Code.timeout ~= $0 && "\($0)".contains("the id")
+        }
+        #expect(await scene.boards.calls.isEmpty)
+        await scene.outbox.close()
+    }
+
     @Test("A write that refers to the record that it creates is refused when it is sent")
     func itself() async throws {
         let folder = try OutboxFolder()
