@@ -29,33 +29,28 @@ struct OutboxStores: Sendable {
         (places[path] ?? []).compactMap(\.store).filter { $0.key.isOf(path, route) }
     }
 
-    /// Applies a change of a write to the stores of its service.
-    mutating func publish(_ change: OutboxChange, of write: OutboxWrite) { publish([(change, write)]) }
-
-    /// Applies changes of writes, those of each store in one step.
-    mutating func publish(_ changes: [(change: OutboxChange, write: OutboxWrite)]) {
-        for path in Set(changes.map(\.write.path)) {
+    /// Shows writes as they are now, those of each store in one step.
+    mutating func show(_ items: [OutboxQueue.Item]) {
+        for path in Set(items.map(\.write.path)) {
             for store in (places[path] ?? []).compactMap(\.store) {
-                let own = changes.filter { _, write in
-                    store.key.isOf(write.path, write.route)
-                        && write.belongs(to: store.key.sender.identity)
-                }
+                let own = items.filter { store.shows($0.write) }
                 guard !own.isEmpty else { continue }
-                store.withState { state in
-                    for (change, _) in own { Self.apply(change, to: &state.store, of: store.key.sender) }
-                }
+                store.withState { state in for item in own { state.store.show(item) } }
                 changed.append(store)
             }
         }
     }
 
-    private static func apply(_ change: OutboxChange, to store: inout Store, of sender: RequestSender) {
-        // What the server has sent to one user is not shown to another.
-        if case .executed(let id, let result) = change, !result.wasSent(to: sender) {
-            store.respond(to: id, nil)
-        } else {
-            store.apply(change)
+    /// Changes the stores that show a write.
+    mutating func forEach(showing write: OutboxWrite, _ body: (inout Store, RequestSender) -> Void) {
+        for store in stores(at: write.path, write.route) where store.shows(write) {
+            store.withState { body(&$0.store, store.key.sender) }
+            changed.append(store)
         }
+    }
+
+    mutating func forEach(showing write: OutboxWrite, _ body: (inout Store) -> Void) {
+        forEach(showing: write) { store, _ in body(&store) }
     }
 
     /// Shows the writes of the signed-in user.
@@ -105,11 +100,15 @@ struct OutboxStores: Sendable {
     }
 }
 
+extension LiveStore {
+    fileprivate func shows(_ write: OutboxWrite) -> Bool {
+        key.isOf(write.path, write.route) && write.belongs(to: key.sender.identity)
+    }
+}
+
 extension OutboxQueue {
     /// Returns the writes that a store shows.
     func writes(for store: LiveStore) -> [Item] {
-        writes(of: store.key.sender.identity).filter {
-            store.key.isOf($0.write.path, $0.write.route)
-        }
+        inOrder.filter { store.shows($0.write) }
     }
 }

@@ -61,10 +61,10 @@ struct Names: Sendable {
 
     init() {}
 
-    /// - Parameter stored: The ids by their keys; nil for a record that does not exist.
-    init(stored: [(key: String, id: ServiceID?)]) {
-        for (key, id) in stored {
-            enter(key, Entry(name: id.map { .assigned($0) } ?? .gone, lane: nil, identity: nil))
+    /// - Parameter stored: The names by their keys.
+    init(stored: [(key: String, name: Name)]) {
+        for (key, name) in stored {
+            enter(key, Entry(name: name, lane: nil, identity: nil))
             forgetLater(key)
         }
     }
@@ -111,21 +111,14 @@ struct Names: Sendable {
     }
 
     /// Records the end of a creation.
-    /// - Parameters:
-    ///   - ids: The ids by the keys.
-    ///   - isExecuted: Whether the server has created the records; if not, they do not exist.
-    mutating func end(_ write: OutboxWrite, _ ids: [String: ServiceID], isExecuted: Bool) {
+    /// - Parameter names: The names by the keys.
+    mutating func end(_ write: OutboxWrite, _ names: [String: Name]) {
         for key in write.provisionalKeys where entries[key] != nil {
-            if let id = ids[key], id.description != key { addLane(of: id, write) }
-            entries[key]?.name = ids[key].map { .assigned($0) } ?? (isExecuted ? .unknown : .gone)
+            let name = names[key] ?? .unknown
+            if case .assigned(let id) = name, id.description != key { addLane(of: id, write) }
+            entries[key]?.name = name
             forgetLater(key)
         }
-    }
-
-    /// Returns the ids that the server has assigned to the records of an executed write, by their keys, without those
-    /// that it kept.
-    static func made(by write: OutboxWrite, _ result: JSONValue) -> [String: ServiceID] {
-        ids(of: write, result).filter { key, id in id.description != key }
     }
 
     /// Returns the ids of the records that a write has created, by their keys.

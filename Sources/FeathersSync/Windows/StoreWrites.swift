@@ -1,18 +1,6 @@
 import FeathersCore
 import Foundation
 
-/// A change of a queued write.
-enum OutboxChange: Sendable {
-    case queued(OutboxWrite, number: Int)
-    /// The write has other data, a failure or none.
-    case changed(OutboxWrite, OutboxFailure?)
-    /// An attempt begins. It is repeated if the server may have executed an earlier one.
-    case sending(OutboxWrite.ID, isRepeated: Bool)
-    case executed(UUID, ServerResult)
-    /// The write was discarded, or the app has said which record it has created.
-    case discarded(UUID, as: ServiceID? = nil)
-}
-
 /// The queued writes of a store. Each is shown immediately, and is removed when the server's response is applied.
 extension Store {
     /// Replaces the queued writes with those of an outbox.
@@ -32,31 +20,35 @@ extension Store {
         touch(nil)
     }
 
-    mutating func apply(_ change: OutboxChange) {
-        switch change {
-        case .queued(let write, let number):
-            let parts = LocalWrite.parts(of: write, number: number, id: id)
-            noteRecords(of: parts)
-            queue += parts
-            touch(parts)
-        case .changed(let write, let failure): changed(write, failure)
-        case .sending(let id, let isRepeated):
-            for index in queue.indices where queue[index].id == id {
-                (queue[index].isInFlight, queue[index].seen) = (true, [])
-                touch([queue[index]])
-                if isRepeated { queue[index].isDoubtful = true }
-            }
-        case .executed(let id, let result): respond(to: id, result.value, storedAs: result.change)
-        case .discarded(let id, let record):
-            if let record, let part = queue.first(where: { $0.id == id }) { rename(part.key, to: record.key) }
-            // The write may have been executed, and possibly no event reports that, so fetch.
-            if queue.contains(where: { $0.id == id && $0.isDoubtful }) { askAll() }
-            let parts = queue.filter { $0.id == id }
-            touch(parts)
-            endLookAlikes(of: parts)
-            queue.removeAll { $0.id == id }
-            prune()
+    /// Shows a queued write as it is now, with its failure.
+    mutating func show(_ item: OutboxQueue.Item) {
+        if queue.contains(where: { $0.id == item.write.id }) { return changed(item.write, item.failure) }
+        let parts = LocalWrite.parts(of: item.write, number: item.number, id: id)
+        noteRecords(of: parts)
+        queue += parts
+        touch(parts)
+    }
+
+    /// Begins an attempt at a write. It is repeated if the server may have executed an earlier one.
+    mutating func begun(_ id: UUID, isRepeated: Bool) {
+        for index in queue.indices where queue[index].id == id {
+            (queue[index].isInFlight, queue[index].seen) = (true, [])
+            touch([queue[index]])
+            if isRepeated { queue[index].isDoubtful = true }
         }
+    }
+
+    /// Removes a discarded write.
+    /// - Parameter record: The record that it has created, if the app has named it.
+    mutating func discarded(_ id: UUID, as record: ServiceID? = nil) {
+        if let record, let part = queue.first(where: { $0.id == id }) { rename(part.key, to: record.key) }
+        // The write may have been executed, and possibly no event reports that, so fetch.
+        if queue.contains(where: { $0.id == id && $0.isDoubtful }) { askAll() }
+        let parts = queue.filter { $0.id == id }
+        touch(parts)
+        endLookAlikes(of: parts)
+        queue.removeAll { $0.id == id }
+        prune()
     }
 
     /// Keeps what is known of the records of queued writes.
@@ -100,16 +92,14 @@ extension Store {
     }
 
     /// Applies the response to a write.
-    /// - Parameters:
-    ///   - response: The response; nil if it was sent to another user. A fetch then shows what the write did.
-    ///   - change: The number of the change that has stored the response; 0 if it is not stored.
-    mutating func respond(to id: UUID, _ response: JSONValue?, storedAs change: Int = 0) {
+    /// - Parameter result: The result; nil if it was sent to another user. A fetch then shows what the write did.
+    mutating func respond(to id: UUID, _ result: ServerResult?) {
         let parts = queue.filter { $0.id == id }
         queue.removeAll { $0.id == id }
         touch(parts)
         for var part in parts {
-            part.change = change
-            let report = response.flatMap { part.report(in: $0, id: self.id) }
+            part.change = result?.change ?? 0
+            let report = result.flatMap { part.report(in: $0.value, id: self.id) }
             respond(to: part, report)
             // What is known may be newer than the response, which is stored.
             if let report, !part.isDoubtful, known(report.key) != nil { records.changed(report.key) }

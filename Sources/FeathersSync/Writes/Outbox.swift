@@ -34,9 +34,8 @@ public final class Outbox: Sendable, SecretHiding {
         var stores = OutboxStores()
         var names = Names()
         var tags = EntityTags()
-
-        /// Shows a change of a write in the live queries of its service.
-        mutating func publish(_ change: OutboxChange, of write: OutboxWrite) { stores.publish(change, of: write) }
+        /// The results of writes that have ended, to be settled outside the lock.
+        var settled: [(promise: Promise<JSONValue>, result: Result<JSONValue, any Error>)] = []
     }
 
     let options: OutboxOptions
@@ -179,10 +178,18 @@ public final class Outbox: Sendable, SecretHiding {
     /// Changes the state, then notifies subscribers and the sender, outside the lock.
     @discardableResult
     func change<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        let (result, wake, stores) = try contents.withLock { state in
-            (try body(&state), state.sender?.wake, state.stores.takeChanged())
+        let (result, wake, stores, settled) = try contents.withLock { state in
+            let result = try body(&state)
+            defer { state.settled = [] }
+            return (result, state.sender?.wake, state.stores.takeChanged(), state.settled)
         }
         for store in stores { store.wake() }
+        for (promise, result) in settled {
+            switch result {
+            case .success(let value): promise.resolve(value)
+            case .failure(let error): promise.fail(error)
+            }
+        }
         subscribers.yield(())
         wake?.yield()
         return result
@@ -201,19 +208,9 @@ extension Outbox {
         draft = try withState { [draft] state in Result { try state.resolved(draft, at: path, as: identity) } }.get()
         if let squashed = try await squash(draft, path, identity) { return squashed }
         let write = withState { [draft] in $0.write(draft, at: path, as: identity) }
-        let result = Promise<JSONValue>()
-        try await append([write], .added(write), [result])
-        return QueuedWrite(write: write, outcome: result) { $0 }
-    }
-
-    /// Queues writes once they are on disk, in one step.
-    func append(_ writes: [OutboxWrite], _ record: JournalRecord, _ results: [Promise<JSONValue>]) async throws {
-        try await journal.append(record) { [options] _ in
-            self.change { state in
-                for (write, result) in zip(writes, results) { state.results[write.id] = result }
-                state.add(writes, options)
-            }
-        }
+        let outcome = Promise<JSONValue>()
+        try await record(.queued([write]), [write.id: outcome])
+        return QueuedWrite(write: write, outcome: outcome) { $0 }
     }
 }
 
@@ -240,13 +237,12 @@ extension Outbox {
         }
         guard let (last, outcome) = taken, let data = last.data?.merging(changes) else { return nil }
         do {
-            try await journal.append(
-                .replaced(last.id, key: last.key, data: data, base: last.base, tag: last.entityTag))
+            try await record(
+                .decided(last.id, Replacement(key: last.key, data: data, base: last.base, tag: last.entityTag)))
         } catch {
             change { $0.queue.decisionFailed(last.id) }
             throw error
         }
-        decided(last.id, Replacement(key: last.key, data: data, base: last.base, tag: last.entityTag))
         guard let write = withState({ $0.queue.items[last.id]?.write }) else { return nil }
         return QueuedWrite(write: write, outcome: outcome) { $0 }
     }

@@ -10,7 +10,8 @@ struct OutboxGate: Sendable {
     private(set) var signIns = 0
     /// The number of consecutive attempts that did not reach the server.
     private(set) var failures = 0
-    private var closedUntil: Duration?
+    /// When the server is tried again; nil if it can be reached.
+    private(set) var closedUntil: Duration?
 
     mutating func start() {
         isStarted = true
@@ -34,13 +35,10 @@ struct OutboxGate: Sendable {
     mutating func suspect() { failures = max(failures, 1) }
 
     /// Records that the server could not be reached. Attempts that were in flight together count as one.
-    /// - Returns: The time of the next attempt.
-    mutating func missed(at now: Duration, _ retry: OutboxRetry, random: Double) -> Duration {
-        if let closedUntil, closedUntil > now { return closedUntil }
+    mutating func missed(at now: Duration, _ retry: OutboxRetry, random: Double) {
+        if let closedUntil, closedUntil > now { return }
         failures += 1
-        let moment = now + retry.delay(after: failures, random: random)
-        closedUntil = moment
-        return moment
+        closedUntil = now + retry.delay(after: failures, random: random)
     }
 
     /// Records that the server requires a sign-in.

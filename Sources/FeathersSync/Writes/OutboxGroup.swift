@@ -78,7 +78,8 @@ extension Outbox {
             let writes = try withState { [options] state in
                 Result { try state.writes(of: members, as: identity, options) }
             }.get()
-            try await append(writes, .grouped(writes), members.map(\.outcome))
+            let outcomes = zip(writes, members).map { ($0.id, $1.outcome) }
+            try await record(.queued(writes), Dictionary(uniqueKeysWithValues: outcomes))
         } catch {
             for member in members { member.outcome.fail(error) }
             throw error

@@ -14,46 +14,6 @@ extension Outbox {
 }
 
 extension Outbox.State {
-    /// Queues writes. Live queries show them in one step.
-    mutating func add(_ writes: [OutboxWrite], _ options: OutboxOptions) {
-        stores.publish(writes.compactMap { add($0, options) })
-    }
-
-    /// - Returns: The change to show; nil if the signed-in user may not see it.
-    private mutating func add(_ write: OutboxWrite, _ options: OutboxOptions) -> (
-        change: OutboxChange, write: OutboxWrite
-    )? {
-        // The server may have assigned an id while the write was on its way to the disk.
-        let write = names.translated(write)
-        queue.add(write)
-        names.add(write, options)
-        guard write.belongs(to: queue.identity), let number = queue.items[write.id]?.number else { return nil }
-        return (.queued(write, number: number), write)
-    }
-
-    /// Records the end of a write, and gives the writes that follow or refer to its records their ids.
-    /// - Parameters:
-    ///   - ids: The ids of the records that it has created, by their keys.
-    ///   - isExecuted: Whether they exist.
-    ///   - following: The writes that waited for it.
-    mutating func settle(
-        _ write: OutboxWrite, _ ids: [String: ServiceID], isExecuted: Bool, _ following: Set<UUID>,
-        _ options: OutboxOptions
-    ) {
-        guard write.method == .create else { return }
-        names.end(write, ids, isExecuted: isExecuted)
-        for id in following {
-            guard let old = queue.items[id]?.write else { continue }
-            let new = names.translated(old)
-            guard new != old else { continue }
-            queue.rename(new)
-            // Its own records are in another place with another route.
-            if new.route != old.route, new.method == .create { names.add(new, options) }
-            publish(.changed(new, queue.items[id]?.failure), of: new)
-        }
-        stores.named(names)
-    }
-
     /// Returns what is known of a record that a queued write creates or has created.
     func known(_ id: ServiceID, at path: String, _ route: [String: String]) -> Names.Known? { names[id, path, route] }
 }

@@ -27,10 +27,12 @@ struct OutboxQueue: Sendable {
         var attempts = 0
         /// The number of consecutive attempts that the server has deferred.
         var delays = 0
-        /// Whether an attempt may have been executed.
-        var mayHaveExecuted = false
+        /// What is known of all attempts with the write's key.
+        var execution = FeathersError.Execution.neverSent
         var failure: OutboxFailure?
         let number: Int
+
+        var mayHaveExecuted: Bool { execution == .mayHaveExecuted }
     }
 
     /// The writes to a record that belong to one user, or to none. Two users' writes wait for different sign-ins, so
@@ -125,10 +127,10 @@ struct OutboxQueue: Sendable {
     mutating func restore(_ stored: StoredWrite, isKeyed: Bool) {
         add(stored.write)
         let id = stored.write.id
-        items[id]?.mayHaveExecuted = stored.mayHaveExecuted
+        items[id]?.execution = stored.execution
         if let failure = stored.failure {
             fail(id, failure)
-        } else if stored.mayHaveExecuted, !isKeyed {
+        } else if stored.execution == .mayHaveExecuted, !isKeyed {
             fail(id, OutboxFailure(interrupted: stored.write))
         }
     }
@@ -160,6 +162,7 @@ struct OutboxQueue: Sendable {
         for (id, item) in items {
             guard case .retrying = item.stage else { continue }
             items[id]?.stage = .waiting
+            items[id]?.delays = 0
             refreshLane(item.write.lane)
         }
         unasked = inOrder.filter { $0.failure != nil }.map(\.write.id)
@@ -245,11 +248,11 @@ extension OutboxQueue {
             }
     }
 
-    /// The last write of a lane, if it is a patch for which no attempt has begun. Not one of a group, which is
+    /// The last write of a lane, if it is a patch that no server has received with its key. Not one of a group, which is
     /// discarded as a whole.
     func lastUnsentPatch(in lane: Lane) -> OutboxWrite? {
-        guard let item = lanes[lane]?.last.flatMap({ items[$0] }), item.stage == .waiting, item.attempts == 0,
-            !item.mayHaveExecuted,
+        guard let item = lanes[lane]?.last.flatMap({ items[$0] }), item.stage == .waiting,
+            item.execution == .neverSent,
             item.failure == nil, item.write.method == .patch, item.write.data?.object != nil,
             !references.isGrouped(item.write.id)
         else { return nil }
@@ -264,45 +267,44 @@ extension OutboxQueue {
         guard items[failure.write.id]?.failure != nil else { return }
         items[failure.write.id]?.failure = failure
     }
+
+    /// Returns when a deferred write must be looked at again; nil if that does not depend on time.
+    func nextAttempt(of id: UUID) -> Duration? {
+        if case .retrying(let moment)? = items[id]?.stage { moment } else { gate.closedUntil }
+    }
 }
 
 // MARK: - Failed attempts
 
 extension OutboxQueue {
-    /// Records a failed attempt that needs no decision.
-    /// - Returns: The time at which to look again; nil if that does not depend on time.
-    mutating func putOff(_ id: UUID, _ verdict: SendVerdict, at now: Duration, random: Double) -> Duration? {
-        guard case .sending(let signIns)? = endAttempt(id, mayHaveExecuted: verdict.mayHaveExecuted) else { return nil }
-        var moment: Duration?
-        switch verdict.course {
-        case .waitForServer: moment = gate.missed(at: now, retry, random: random)
+    /// Records an attempt that ended without an outcome.
+    mutating func deferred(
+        _ id: UUID, _ course: SendVerdict.Course, _ execution: FeathersError.Execution, at now: Duration, random: Double
+    ) {
+        guard case .sending(let signIns)? = endAttempt(id, execution) else { return }
+        switch course {
+        case .waitForServer: gate.missed(at: now, retry, random: random)
         case .waitForSignIn:
             gate.reached()
             gate.refused(signIns: signIns)
         case .retry(let asked):
             gate.reached()
             items[id]?.delays += 1
-            let until = now + retry.delay(after: items[id]?.delays ?? 1, requested: asked, random: random)
-            items[id]?.stage = .retrying(at: until)
-            moment = until
-        case .ask: break
+            let delay = retry.delay(after: items[id]?.delays ?? 1, requested: asked, random: random)
+            items[id]?.stage = .retrying(at: now + delay)
+        case .again: break
+        case .ask: if let write = items[id]?.write { fail(id, OutboxFailure(interrupted: write)) }
         }
         if let lane = items[id]?.write.lane { refreshLane(lane) }
-        return moment
     }
 
-    /// Records a failed attempt that needs a decision.
-    mutating func ask(_ failure: OutboxFailure) {
+    /// Records an attempt that failed and needs a decision.
+    mutating func failed(_ failure: OutboxFailure) {
         let id = failure.write.id
-        guard case .sending? = endAttempt(id, mayHaveExecuted: failure.mayHaveExecuted) else { return }
+        let execution: FeathersError.Execution = failure.mayHaveExecuted ? .mayHaveExecuted : .answered
+        guard case .sending? = endAttempt(id, execution) else { return }
         if failure.reason == .unknown { gate.suspect() } else { gate.reached() }
         fail(id, failure)
-    }
-
-    /// Records that an attempt was interrupted when the app shut down. Its outcome is unknown.
-    mutating func interrupt(_ id: UUID, isKeyed: Bool) {
-        guard case .sending? = endAttempt(id, mayHaveExecuted: true), let write = items[id]?.write else { return }
-        if isKeyed { refreshLane(write.lane) } else { fail(id, OutboxFailure(interrupted: write)) }
     }
 
     /// Makes a deferred write ready to be sent once its time has come.
@@ -312,12 +314,12 @@ extension OutboxQueue {
         if let lane = items[id]?.write.lane { refreshLane(lane) }
     }
 
-    private mutating func endAttempt(_ id: UUID, mayHaveExecuted: Bool) -> Stage? {
-        guard let stage = items[id]?.stage, stage.isSending else { return nil }
+    private mutating func endAttempt(_ id: UUID, _ execution: FeathersError.Execution) -> Stage? {
+        guard let item = items[id], item.stage.isSending else { return nil }
         sendingCount -= 1
         items[id]?.stage = .waiting
-        if mayHaveExecuted { items[id]?.mayHaveExecuted = true }
-        return stage
+        items[id]?.execution = item.execution.and(execution)
+        return item.stage
     }
 }
 
@@ -360,7 +362,8 @@ extension OutboxQueue {
         items[id]?.stage = .waiting
         items[id]?.failure = nil
         items[id]?.delays = 0
-        items[id]?.mayHaveExecuted = false
+        // The server may know the key, so the data stays.
+        items[id]?.execution = replacement == nil && item.execution != .neverSent ? .answered : .neverSent
         refreshLane(item.write.lane)
     }
 }

@@ -49,9 +49,7 @@ struct OutboxSender: Sendable {
     private func takeSignedOutWrites() async {
         guard let identity = outbox.withState({ $0.queue.nextOwner }) else { return }
         do {
-            try await outbox.journal.append(.taken(by: identity)) { _ in
-                outbox.change { $0.queue.take(for: identity) }
-            }
+            try await outbox.record(.taken(by: identity))
         } catch {
             app.diagnostics.log(
                 .error, .outbox, "Writes of no user are not sent because the outbox file cannot be written",
@@ -63,9 +61,6 @@ struct OutboxSender: Sendable {
         let now = outbox.timebase.now
         return outbox.withState { state in
             let (failures, items) = (state.queue.takeUnasked(), state.queue.takeSendable(at: now))
-            for item in items {
-                state.publish(.sending(item.write.id, isRepeated: item.mayHaveExecuted), of: item.write)
-            }
             return (failures, items)
         }
     }
@@ -84,7 +79,7 @@ struct OutboxSender: Sendable {
             let compared = failure
             outbox.change { state in
                 state.queue.compared(compared)
-                state.publish(.changed(compared.write, compared), of: compared.write)
+                state.show(compared.write.id)
             }
         }
         failure = outbox.withState { [failure] in $0.stores.offeringCandidates(failure) }
@@ -123,12 +118,11 @@ extension OutboxSender {
     /// Makes one attempt: records its beginning, calls the service, and records the outcome.
     private func send(_ item: OutboxQueue.Item) async {
         let id = item.write.id
-        let journal = outbox.journal
         let service = outbox.options.service(at: item.write.path)
         let isKeyed = service.recognizesRepetition(of: item.write)
         do {
             // If the process dies after this point, the write may have been executed.
-            try await journal.append(.begun(id))
+            try await outbox.record(.begun(id))
             // If the app has shut down meanwhile, nothing was sent.
             try Task.checkCancellation()
         } catch {
@@ -137,56 +131,34 @@ extension OutboxSender {
                     .error, .outbox, "Nothing is sent because the outbox file cannot be written", error: error)
             }
             let notBegun = FeathersError(.unavailable, "The attempt did not begin", execution: .neverSent)
-            return await putOff(item, SendVerdict(notBegun, isKeyed: isKeyed))
+            return await deferred(item, SendVerdict(notBegun, isKeyed: isKeyed))
         }
         switch await attempt(item, service) {
         case .succeeded(let result):
-            await outbox.end(item.write, with: result, for: app.currentSender)
+            let end = outbox.end(of: item.write, with: result, for: app.currentSender)
+            try? await outbox.record(.ended(end))
         case .failed(let error):
             let verdict = SendVerdict(error, isKeyed: isKeyed)
             app.diagnostics.log(
                 .notice, .outbox, "'\(item.write.method)' of service '\(item.write.path)' failed",
                 [.attempt: .integer(item.attempts)],
                 error: error)
-            guard case .ask(let reason) = verdict.course else { return await putOff(item, verdict) }
-            let mayHaveExecuted = item.mayHaveExecuted || verdict.mayHaveExecuted
-            var failure = OutboxFailure(
-                write: item.write, reason: reason, error: error.stored(), mayHaveExecuted: mayHaveExecuted)
-            do {
-                try await journal.append(JournalRecord(failure))
-            } catch {
-                // There may be room for the failure without its details. If it cannot be recorded at all, the outcome
-                // is unknown after a restart.
-                failure = OutboxFailure(
-                    write: item.write, reason: reason, error: failure.error.stored(details: 0),
-                    mayHaveExecuted: mayHaveExecuted)
-                try? await journal.append(JournalRecord(failure))
-            }
-            outbox.change { state in
-                state.queue.ask(failure)
-                state.publish(.changed(item.write, failure), of: item.write)
-            }
+            guard case .ask(let reason) = verdict.course else { return await deferred(item, verdict) }
+            let failure = OutboxFailure(
+                write: item.write, reason: reason, error: error.stored(),
+                mayHaveExecuted: item.mayHaveExecuted || verdict.execution == .mayHaveExecuted)
+            try? await outbox.record(.failed(failure))
         case .interrupted:
-            outbox.change { state in
-                state.queue.interrupt(id, isKeyed: isKeyed)
-                state.publish(.changed(item.write, state.queue.items[id]?.failure), of: item.write)
-            }
+            try? await outbox.record(.deferred(id, isKeyed ? .again : .ask(.unknown), .mayHaveExecuted))
         }
     }
 
     /// Schedules another attempt for a write.
-    private func putOff(_ item: OutboxQueue.Item, _ verdict: SendVerdict) async {
+    private func deferred(_ item: OutboxQueue.Item, _ verdict: SendVerdict) async {
         let id = item.write.id
         let timebase = outbox.timebase
-        if !item.mayHaveExecuted, !verdict.mayHaveExecuted {
-            // If it cannot be recorded, a later process assumes that the write may have been executed.
-            try? await outbox.journal.append(.released(id))
-        }
-        let now = timebase.now
-        let moment = outbox.change {
-            $0.queue.putOff(id, verdict, at: now, random: Double.random(in: 0..<1))
-        }
-        guard let moment else { return }
+        try? await outbox.record(.deferred(id, verdict.course, item.execution.and(verdict.execution)))
+        guard let moment = outbox.withState({ $0.queue.nextAttempt(of: id) }) else { return }
         // The write is already waiting. This task only measures the delay.
         try? await timebase.sleep(until: moment)
         let later = timebase.now

@@ -36,6 +36,7 @@ public struct OutboxState: Sendable {
             } else {
                 gate.failures > 0 ? .unreachable : .active
             }
+        let earlier = queue.earlierWrites
         entries = queue.writes(of: identity).map { item in
             let status: OutboxEntry.Status =
                 switch item.stage {
@@ -48,8 +49,39 @@ public struct OutboxState: Sendable {
             let next: Date? =
                 if case .retrying(let moment) = item.stage { date + (moment - now) / .seconds(1) } else { nil }
             return OutboxEntry(
-                write: item.write, status: status, attempts: item.attempts, nextAttempt: next, failure: item.failure)
+                write: item.write, status: status, attempts: item.attempts, nextAttempt: next,
+                waitsFor: queue.condition(of: item, after: earlier[item.write.id]), failure: item.failure)
         }
+    }
+}
+
+extension OutboxQueue {
+    /// The write right before each write in its lane.
+    fileprivate var earlierWrites: [UUID: UUID] {
+        var earlier: [UUID: UUID] = [:]
+        for lane in lanes.values { for (before, after) in zip(lane, lane.dropFirst()) { earlier[after] = before } }
+        return earlier
+    }
+
+    /// Returns what a write waits for; nil while it is sent.
+    /// - Parameter earlier: The write before it in its lane.
+    fileprivate func condition(of item: Item, after earlier: UUID?) -> OutboxEntry.Condition? {
+        switch item.stage {
+        case .sending: return nil
+        case .failed, .deciding: return .decision
+        case .waiting, .retrying: break
+        }
+        for id in references.awaited(by: item.write.id).sorted(by: { $0.text < $1.text }) {
+            guard let owner = items[id]?.write else { continue }
+            return owner.belongs(to: item.write.identity ?? identity) ? .write(id) : .writeOfOtherUser(id)
+        }
+        if let earlier { return .write(earlier) }
+        if !gate.isStarted { return .run }
+        if !gate.isConnected { return .connection }
+        if gate.needsSignIn { return .signIn }
+        if gate.failures > 0 { return .server }
+        if case .retrying = item.stage { return .server }
+        return .turn
     }
 }
 
@@ -67,6 +99,28 @@ public struct OutboxEntry: Sendable, Identifiable {
         case awaitingDecision
     }
 
+    /// What a pending write waits for.
+    public enum Condition: Sendable, Hashable {
+        /// The end of another write: an earlier one to the same record, the one before it in its group, or the creation of
+        /// a record to which it refers.
+        case write(OutboxWrite.ID)
+        /// The end of a write of another user, which creates a record to which this one refers. It is sent when that user
+        /// signs in. Discard this write if that will not happen.
+        case writeOfOtherUser(OutboxWrite.ID)
+        /// Your app's decision.
+        case decision
+        /// A running app, see ``Outbox/run(in:)``.
+        case run
+        /// A connection.
+        case connection
+        /// A sign-in.
+        case signIn
+        /// A delay after which the server is tried again, because it could not be reached or has deferred the write.
+        case server
+        /// The end of the writes that are sent now, see ``OutboxOptions/concurrentLanes``.
+        case turn
+    }
+
     public var id: UUID { write.id }
     /// The pending write.
     public let write: OutboxWrite
@@ -76,6 +130,8 @@ public struct OutboxEntry: Sendable, Identifiable {
     public let attempts: Int
     /// The time of the next attempt, if the server has deferred the write; nil otherwise.
     public let nextAttempt: Date?
+    /// What the write waits for; nil while it is being sent.
+    public let waitsFor: Condition?
     /// The failure that needs a decision, if there is one.
     public internal(set) var failure: OutboxFailure?
 }

@@ -7,6 +7,8 @@ struct SendVerdict: Sendable, Equatable {
         case retry(after: Duration?)
         /// The server cannot be reached. All writes wait.
         case waitForServer
+        /// The app shut down before the attempt ended. The write is sent again.
+        case again
         /// All writes wait for a sign-in.
         case waitForSignIn
         /// A decision is needed.
@@ -14,33 +16,34 @@ struct SendVerdict: Sendable, Equatable {
     }
 
     let course: Course
-    /// Whether this attempt may have been executed.
-    let mayHaveExecuted: Bool
+    /// What is known of this attempt.
+    let execution: FeathersError.Execution
 
     init(_ error: FeathersError, isKeyed: Bool) {
         switch error.execution {
         case .neverSent:
-            mayHaveExecuted = false
+            execution = .neverSent
             switch error.code {
             case .notAuthenticated: course = .waitForSignIn
             case .timeout, .tooManyRequests, .generalError, .badGateway, .unavailable: course = .waitForServer
             default: course = .ask(.rejected)
             }
         case .mayHaveExecuted:
-            mayHaveExecuted = true
+            execution = .mayHaveExecuted
             course = isKeyed ? .waitForServer : .ask(.unknown)
         case .answered:
             switch error.code.rawValue {
             // Signing in would change nothing for a server that doesn't get the token.
-            case 401 where error.isFromUntrustedServer: (course, mayHaveExecuted) = (.ask(.rejected), false)
-            case 401: (course, mayHaveExecuted) = (.waitForSignIn, false)
-            case 429: (course, mayHaveExecuted) = (.retry(after: error.requestedDelay), false)
-            case 409, 412: (course, mayHaveExecuted) = (.ask(.conflict), false)
-            case 501: (course, mayHaveExecuted) = (.ask(.rejected), false)
+            case 401 where error.isFromUntrustedServer: (course, execution) = (.ask(.rejected), .answered)
+            case 401: (course, execution) = (.waitForSignIn, .answered)
+            case 429: (course, execution) = (.retry(after: error.requestedDelay), .answered)
+            case 409, 412: (course, execution) = (.ask(.conflict), .answered)
+            case 501: (course, execution) = (.ask(.rejected), .answered)
             case 408, 500...:
-                (course, mayHaveExecuted) = (isKeyed ? .retry(after: error.requestedDelay) : .ask(.unknown), true)
-            case 400..<500: (course, mayHaveExecuted) = (.ask(.rejected), false)
-            default: (course, mayHaveExecuted) = (.ask(.unknown), true)
+                execution = .mayHaveExecuted
+                course = isKeyed ? .retry(after: error.requestedDelay) : .ask(.unknown)
+            case 400..<500: (course, execution) = (.ask(.rejected), .answered)
+            default: (course, execution) = (.ask(.unknown), .mayHaveExecuted)
             }
         }
     }

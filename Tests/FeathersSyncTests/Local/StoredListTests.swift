@@ -245,10 +245,10 @@ struct StoredListTests {
         let write = OutboxWrite(
             id: id, key: id, path: "records", method: .patch, recordID: 2, data: ["text": "b"], query: Query(),
             route: [:], date: Date(), identity: nil, lane: "2")
-        store.apply(.queued(write, number: 1))
-        store.apply(.sending(id, isRepeated: false))
-        store.apply(
-            .executed(id, ServerResult(value: ["id": 2, "text": "b"], sender: RequestSender(nil), change: 5)))
+        store.show(OutboxQueue.Item(write: write, number: 1))
+        store.begun(id, isRepeated: false)
+        store.respond(
+            to: id, ServerResult(value: ["id": 2, "text": "b"], sender: RequestSender(nil), change: 5))
         let opened = try #require(store.windows[window])
         let state = ListState(opened, lacking: store.answered.filter(opened.replays), at: 9)
         #expect(state.rows.isEmpty && state.lacking == ["2"] && state.change == 4 && state.taken == 9)

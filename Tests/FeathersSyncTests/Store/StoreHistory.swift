@@ -192,7 +192,7 @@ final class StoreHistory {
             id: uuid(), key: uuid(), path: "records", method: method, recordID: target, data: data, query: [:],
             route: [:], date: Date(timeIntervalSince1970: 0), identity: nil, base: nil, entityTag: nil, lane: "")
         device.queue.append(Item(write: write, number: number))
-        device.store.apply(.queued(write, number: number))
+        device.store.show(OutboxQueue.Item(write: write, number: number))
     }
 
     private func uuid() -> UUID {
@@ -204,7 +204,7 @@ final class StoreHistory {
     func discard(_ id: UUID) {
         guard let index = device.queue.firstIndex(where: { $0.write.id == id }) else { return }
         let item = device.queue.remove(at: index)
-        device.store.apply(.discarded(id))
+        device.store.discarded(id)
         guard item.isCreation else { return }
         for other in device.queue where other.mentions(item.write.key(id: "id")) { discard(other.write.id) }
     }
@@ -215,7 +215,7 @@ final class StoreHistory {
         case .refused: discard(item.write.id)
         case .unknown:
             set(item.write.id, .again, mayHaveExecuted: false)
-            device.store.apply(.changed(item.write, nil))
+            device.store.show(OutboxQueue.Item(write: item.write, number: item.number))
         default: break
         }
     }
@@ -237,7 +237,8 @@ final class StoreHistory {
                 let failure = failures[item.write.id]
                 return OutboxQueue.Item(
                     write: item.write, stage: failure == nil ? .waiting : .failed(isAsked: true),
-                    mayHaveExecuted: item.mayHaveExecuted, failure: failure, number: item.number)
+                    execution: item.mayHaveExecuted ? .mayHaveExecuted : .neverSent, failure: failure,
+                    number: item.number)
             })
         for query in queries { try open(query, for: user) }
     }

@@ -15,7 +15,7 @@ extension StoreHistory {
                 return other.number < item.number && (record == key || other.isCreation && item.mentions(record))
             }
             guard !waits else { continue }
-            device.store.apply(.sending(item.write.id, isRepeated: item.mayHaveExecuted))
+            device.store.begun(item.write.id, isRepeated: item.mayHaveExecuted)
             set(item.write.id, .sending)
             calls.append(Call(write: item.write, sentAt: responses))
         }
@@ -95,7 +95,7 @@ extension StoreHistory {
             device.store.event(event)
         }
         device.queue.removeAll { $0.write.id == item.write.id }
-        device.store.apply(.executed(item.write.id, ServerResult(value: result.record, sender: nil)))
+        device.store.respond(to: item.write.id, ServerResult(value: result.record, sender: nil))
         if item.isCreation { rename(item.write.key(id: "id"), to: result.id) }
         own[result.id] = isDoubtful || result.name == .removed ? nil : max(own[result.id] ?? 0, result.version)
     }
@@ -109,7 +109,7 @@ extension StoreHistory {
                 .object(JSONObject(object.map { ($0.key, $0.value == .string(key) ? .integer(id) : $0.value) }))
             }
             device.queue[index].write = write
-            device.store.apply(.changed(write, nil))
+            device.store.show(OutboxQueue.Item(write: write, number: device.queue[index].number))
         }
     }
 
@@ -124,7 +124,7 @@ extension StoreHistory {
     ) {
         let failure = OutboxFailure(write: item.write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted)
         set(item.write.id, reason == .unknown ? .unknown : .refused)
-        device.store.apply(.changed(item.write, failure))
+        device.store.show(OutboxQueue.Item(write: item.write, failure: failure, number: item.number))
     }
 
     /// The connection is lost: the outcome of calls is unknown, and events are missed.

@@ -47,21 +47,23 @@ struct StoreTests {
             let write = OutboxWrite(
                 id: uuid, key: uuid, path: "notes", method: method, recordID: id, data: data, query: Query(),
                 route: [:], date: Date(), identity: nil, lane: "")
-            store.apply(.queued(write, number: lastNumber))
+            store.show(OutboxQueue.Item(write: write, number: lastNumber))
             return write
         }
 
         mutating func send(_ write: OutboxWrite, again: Bool = false) {
-            store.apply(.sending(write.id, isRepeated: again))
+            store.begun(write.id, isRepeated: again)
+        }
+
+        mutating func respond(to write: OutboxWrite, _ record: JSONValue) {
+            store.respond(to: write.id, ServerResult(value: record, sender: nil))
         }
 
         mutating func fail(_ write: OutboxWrite, _ reason: OutboxFailure.Reason) {
             let error = FeathersError(.badRequest, "No")
-            store.apply(
-                .changed(
-                    write,
-                    OutboxFailure(
-                        write: write, reason: reason, error: error, mayHaveExecuted: reason == .unknown)))
+            let failure = OutboxFailure(
+                write: write, reason: reason, error: error, mayHaveExecuted: reason == .unknown)
+            store.show(OutboxQueue.Item(write: write, failure: failure, number: 0))
         }
 
         /// The records that a window shows.
@@ -100,7 +102,7 @@ struct StoreTests {
         let early = try scene.ask(window)
         scene.fail(write, .unknown)
         #expect(scene.texts(window) == ["new"])
-        scene.store.apply(.discarded(write.id))
+        scene.store.discarded(write.id)
         try scene.answer(window, early, [])
         #expect(scene.texts(window).isEmpty && scene.wants(window))
         try scene.fetch(window, [Self.note(1, "new")])
@@ -116,7 +118,7 @@ struct StoreTests {
         scene.send(write)
         scene.store.gap()
         scene.send(write, again: true)
-        scene.store.respond(to: write.id, Self.note(1, "new"))
+        scene.respond(to: write, Self.note(1, "new"))
         #expect(scene.texts(window) == ["new"] && scene.wants(window))
         try scene.fetch(window, [])
         #expect(scene.texts(window).isEmpty && !scene.wants(window))
@@ -130,7 +132,7 @@ struct StoreTests {
         let write = scene.queue(.patch, 1, ["done": true])
         scene.send(write)
         let result: JSONValue = ["id": 1, "text": "c", "done": true]
-        scene.store.respond(to: write.id, result)
+        scene.respond(to: write, result)
         scene.hear(.patched, Self.note(1, "b"))
         #expect(scene.shown(window) == [result] && scene.wants(window))
         scene.hear(.patched, result)
@@ -145,7 +147,7 @@ struct StoreTests {
         try scene.fetch(window, [Self.note(1, "a")])
         let write = scene.queue(.patch, 1, ["text": "b"])
         scene.send(write)
-        scene.store.respond(to: write.id, Self.note(1, "b"))
+        scene.respond(to: write, Self.note(1, "b"))
         #expect(scene.store.awaitsConfirmation(window) && !scene.wants(window))
         scene.store.confirm()
         #expect(scene.wants(window))
@@ -192,7 +194,7 @@ struct StoreTests {
         scene.hear(.created, Self.note(7, "new"))
         #expect(scene.texts(window) == ["new"] && scene.states(window) == [.pending])
         #expect(scene.store.candidates(of: write.id) == [Self.note(7, "new")])
-        scene.store.respond(to: write.id, Self.note(8, "new"))
+        scene.respond(to: write, Self.note(8, "new"))
         #expect(scene.shown(window) == [Self.note(7, "new"), Self.note(8, "new")])
         #expect(scene.store.records.firstKeys.shown("8") == write.provisionalKey())
     }
@@ -228,7 +230,7 @@ struct StoreTests {
         #expect(scene.texts(window) == ["new"])
         scene.store.endLookAlikes(through: first)
         #expect(scene.texts(window) == ["new", "new"] && scene.store.newestLookAlike == nil)
-        scene.store.respond(to: write.id, Self.note(7, "new"))
+        scene.respond(to: write, Self.note(7, "new"))
         #expect(scene.shown(window) == [Self.note(7, "new")])
         #expect(scene.store.records.firstKeys.shown("7") == write.provisionalKey())
     }
@@ -267,7 +269,7 @@ struct StoreTests {
         scene.send(refused)
         scene.fail(refused, .rejected)
         #expect(scene.shown(window) == [["id": 1, "text": "a", "done": true]])
-        scene.store.apply(.discarded(refused.id))
+        scene.store.discarded(refused.id)
         #expect(scene.shown(window) == [["id": 1, "text": "a", "done": true]] && scene.states(window) == [.pending])
     }
 
@@ -355,7 +357,7 @@ struct StoreTests {
         #expect(scene.texts(window) == ["mine"])
         let write = scene.queue(.patch, 1, ["text": "changed"])
         scene.send(write)
-        scene.store.respond(to: write.id, Self.note(1, "changed"))
+        scene.respond(to: write, Self.note(1, "changed"))
         #expect(scene.texts(window) == ["changed"] && scene.states(window) == [.confirmed])
         let time = try scene.ask(window)
         scene.hear(.created, Self.note(3, "theirs too"))
@@ -390,7 +392,7 @@ struct StoreTests {
         let write = scene.queue(.create, nil, ["text": "new"])
         #expect(scene.texts(window).isEmpty)
         scene.send(write)
-        scene.store.respond(to: write.id, Self.note(1, "new"))
+        scene.respond(to: write, Self.note(1, "new"))
         #expect(scene.texts(window) == ["new"] && scene.states(window) == [.confirmed])
     }
 

@@ -60,7 +60,7 @@ struct StoreVersionTests {
             var (scene, window) = try scene()
             let write = scene.queue(.patch, 1, ["text": "c"])
             scene.send(write)
-            scene.store.respond(to: write.id, Self.note(1, "c", 3))
+            scene.respond(to: write, Self.note(1, "c", 3))
             scene.hear(.patched, Self.note(1, "b", 2))
             #expect(scene.texts(window) == ["c"] && !scene.wants(window))
             scene.hear(.patched, event)
@@ -77,7 +77,7 @@ struct StoreVersionTests {
         let write = scene.queue(.patch, 1, ["text": "c"])
         scene.send(write)
         scene.hear(.patched, Self.note(1, "d", 4))
-        scene.store.respond(to: write.id, Self.note(1, "c", 3))
+        scene.respond(to: write, Self.note(1, "c", 3))
         #expect(scene.texts(window) == ["d"] && scene.states(window) == [.confirmed])
         #expect(!scene.wants(window) && !scene.store.awaitsConfirmation(window))
     }

@@ -6,9 +6,9 @@ import Foundation
 ///
 /// Blocks during disk access: do not call it on the shared thread pool.
 final class Journal {
-    /// A record together with the values for its row.
+    /// An event together with the values for its row.
     struct Entry: Sendable {
-        let record: JournalRecord
+        let event: WriteEvent
         fileprivate let values: [SQLiteValue]
         fileprivate var size: Int { JournalTables.size(of: values) }
         /// The rows of several writes.
@@ -123,9 +123,9 @@ final class Journal {
         lock.unlock()
     }
 
-    /// Stores records in one transaction. Afterward, ``storedChanges`` has the numbers of the changes that the ends of
+    /// Stores events in one transaction. Afterward, ``storedChanges`` has the numbers of the changes that the ends of
     /// writes have brought.
-    /// - Returns: For each record, why it does not fit; nil if it is stored.
+    /// - Returns: For each event, why it does not fit; nil if it is stored.
     /// - Throws: ``FeathersError`` naming the file and the reason. In that case, none of them is stored.
     func append(_ entries: [Entry]) throws -> [FeathersError?] {
         let before = usage
@@ -201,62 +201,76 @@ extension Journal {
         let limit: String
     }
 
-    /// Encodes a record.
-    /// - Throws: ``FeathersError/Code/badRequest`` if the record cannot be encoded as JSON.
-    static func entry(_ record: JournalRecord) throws -> Entry {
+    /// Encodes an event.
+    /// - Throws: ``FeathersError/Code/badRequest`` if the event cannot be encoded as JSON.
+    static func entry(_ event: WriteEvent) throws -> Entry {
         do {
             let values: [SQLiteValue] =
-                switch record {
-                case .added(let write): try JournalTables.values(of: write)
-                case .grouped(let writes), .migrated(let writes):
+                switch event {
+                case .queued(let writes), .migrated(let writes):
                     try writes.flatMap { try JournalTables.values(of: $0) }
-                case .failed(_, let reason, let error, _): [try JournalTables.json(reason, error)]
-                case .replaced(_, let key, let data, let base, let tag):
-                    [.text(key.text), try JournalTables.json(data), try JournalTables.json(base), SQLiteValue(tag)]
-                case .taken, .begun, .released, .ended: []
+                case .failed(let failure):
+                    [
+                        try JournalTables.json(failure.reason, failure.error),
+                        // If the details do not fit.
+                        try JournalTables.json(failure.reason, failure.error.stored(details: 0)),
+                    ]
+                case .decided(_, let new?):
+                    [
+                        .text(new.key.text), try JournalTables.json(new.data ?? .null),
+                        try JournalTables.json(new.base),
+                        SQLiteValue(new.tag),
+                    ]
+                case .taken, .begun, .deferred, .decided, .ended: []
                 }
-            return Entry(record: record, values: values)
+            return Entry(event: event, values: values)
         } catch {
             throw FeathersError(.badRequest, "The write cannot be encoded as JSON: \(error)", execution: .neverSent)
         }
     }
 
-    /// Changes the rows of a write. Records of a write's progress always fit: otherwise, a full journal would stay
-    /// full.
+    /// Changes the rows of a write. The progress of writes always fits: otherwise, a full journal would stay full.
     /// - Throws: ``Full`` before anything is changed.
     private func apply(_ entry: Entry) throws {
-        switch entry.record {
-        case .added: try add([entry.values])
-        case .grouped: try add(entry.rows)
+        switch entry.event {
+        case .queued: try add(entry.rows)
         case .migrated(let writes): try replace(writes, with: entry.rows)
         case .taken(let identity):
             try database.execute("UPDATE writes SET identity = ? WHERE identity IS NULL", .text(identity.name))
-        case .begun(let id): try progress(of: id, mayHaveExecuted: true)
-        case .released(let id): try progress(of: id, mayHaveExecuted: false)
-        case .failed(let id, _, let error, let mayHaveExecuted):
-            guard let old = try sizes(of: id) else { return }
-            if error.data != nil || error.errors != nil,
-                usage.failureBytes - old.failure + entry.size > limits.failureBytes
-            {
-                throw Full(limit: "\(limits.failureBytes) bytes of errors")
-            }
-            usage.failureBytes += entry.size - old.failure
-            try database.execute(
-                "UPDATE writes SET may_have_executed = ?, failure = ?, failure_size = ? WHERE id = ?",
-                SQLiteValue(mayHaveExecuted), entry.values[0], SQLiteValue(entry.size), .text(id.text))
-        case .replaced(let id, _, _, _, _):
+        case .begun(let id): try progress(of: id, .mayHaveExecuted)
+        case .deferred(let id, _, let execution): try progress(of: id, execution)
+        case .failed(let failure): try fail(failure, entry.values)
+        case .decided(let id, nil):
+            // The server may know the key.
+            let sql = "SELECT execution FROM writes WHERE id = ?"
+            let isNew = try database.rows(sql, .text(id.text)) { try $0.string(0) }.first == "neverSent"
+            try progress(of: id, isNew ? .neverSent : .answered)
+        case .decided(let id, _?):
             guard let old = try sizes(of: id) else { return }
             try takeData(entry.size, insteadOf: old.data)
-            try progress(of: id, mayHaveExecuted: false)
+            try progress(of: id, .neverSent)
             try database.execute(
                 "UPDATE writes SET key = ?, data = ?, base = ?, tag = ?, size = ? WHERE id = ?",
                 entry.values + [SQLiteValue(entry.size), .text(id.text)])
-        case .ended(let id, let made, let gone, let executed, let dependents):
-            if let executed { storedChanges[id] = try RecordTables.put(executed, in: database) }
-            for id in [id] + dependents { try remove(id) }
-            for (key, id) in made { try name(key, id) }
-            for key in gone { try name(key, nil) }
+        case .ended(let end):
+            if let stored = end.stored { storedChanges[end.write] = try RecordTables.put(stored, in: database) }
+            for id in [end.write] + end.dependents.keys { try remove(id) }
+            for (key, name) in end.names { try JournalTables.put(name, of: key, in: database) }
         }
+    }
+
+    /// - Parameter forms: The failure as JSON, with its details and without them.
+    private func fail(_ failure: OutboxFailure, _ forms: [SQLiteValue]) throws {
+        let id = failure.write.id
+        guard let old = try sizes(of: id) else { return }
+        let used = usage.failureBytes - old.failure
+        let form = used + JournalTables.size(of: [forms[0]]) > limits.failureBytes ? forms[1] : forms[0]
+        let size = JournalTables.size(of: [form])
+        usage.failureBytes = used + size
+        let execution: FeathersError.Execution = failure.mayHaveExecuted ? .mayHaveExecuted : .answered
+        try database.execute(
+            "UPDATE writes SET execution = ?, failure = ?, failure_size = ? WHERE id = ?",
+            .text(execution.text), form, SQLiteValue(size), .text(id.text))
     }
 
     /// Adds the rows of writes: all of them, or none if they do not fit.
@@ -297,20 +311,12 @@ extension Journal {
         }.first
     }
 
-    /// Records that an attempt has begun or was not executed: an earlier failure no longer applies.
-    private func progress(of id: UUID, mayHaveExecuted: Bool) throws {
+    /// Records what is known of the attempts at a write: an earlier failure no longer applies.
+    private func progress(of id: UUID, _ execution: FeathersError.Execution) throws {
         guard let old = try sizes(of: id) else { return }
         usage.failureBytes -= old.failure
         try database.execute(
-            "UPDATE writes SET may_have_executed = ?, failure = NULL, failure_size = 0 WHERE id = ?",
-            SQLiteValue(mayHaveExecuted), .text(id.text))
-    }
-
-    /// Remembers the id of a record; nil if it does not exist.
-    private func name(_ key: String, _ id: ServiceID?) throws {
-        try database.execute(
-            "INSERT OR REPLACE INTO names (key, id) VALUES (?, ?)", .text(key), try JournalTables.json(id?.json))
-        try database.execute(
-            "DELETE FROM names WHERE number <= (SELECT max(number) FROM names) - ?", SQLiteValue(Names.limit))
+            "UPDATE writes SET execution = ?, failure = NULL, failure_size = 0 WHERE id = ?",
+            .text(execution.text), .text(id.text))
     }
 }

@@ -10,11 +10,11 @@ import Foundation
 /// Ids of records and all data are JSON.
 enum JournalTables {
     static let schema = DatabaseSchema(
-        application: 0x464F_5554, version: 3,
+        application: 0x464F_5554, version: 4,
         statements: [
             """
             CREATE TABLE writes (number INTEGER PRIMARY KEY, \(definitions),
-            may_have_executed INTEGER NOT NULL DEFAULT 0, failure TEXT, failure_size INTEGER NOT NULL DEFAULT 0)
+            execution TEXT NOT NULL DEFAULT 'neverSent', failure TEXT, failure_size INTEGER NOT NULL DEFAULT 0)
             """,
             "CREATE UNIQUE INDEX writes_id ON writes (id)",
             "CREATE TABLE names (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, id TEXT)",
@@ -79,15 +79,19 @@ enum JournalTables {
     /// Reads the pending writes in their order, with the ids that the server has assigned to records: all of them, or
     /// those of one service.
     static func writes(in database: Database, at path: String? = nil) throws -> [StoredWrite] {
-        let sql = "SELECT \(columns), number, may_have_executed, failure FROM writes"
+        let sql = "SELECT \(columns), number, execution, failure FROM writes"
         func read(_ row: SQLiteRow) throws -> StoredWrite {
             let number = try row.requiredNumber(columnCount)
             return try reading("write \(number)", in: database) {
                 let write = try OutboxWrite(row)
                 var stored = StoredWrite(write: write, number: number)
-                stored.mayHaveExecuted = try row.flag(columnCount + 1)
+                guard let execution = try row.string(columnCount + 1).flatMap(FeathersError.Execution.init(text:))
+                else {
+                    throw Unreadable()
+                }
+                stored.execution = execution
                 stored.failure = try row.json(columnCount + 2).map {
-                    try OutboxFailure($0, of: write, mayHaveExecuted: stored.mayHaveExecuted)
+                    try OutboxFailure($0, of: write, mayHaveExecuted: execution == .mayHaveExecuted)
                 }
                 return stored
             }
@@ -108,17 +112,33 @@ enum JournalTables {
     }
 
     /// Reads the names of the records that were created last.
-    static func names(in database: Database) throws -> [(key: String, id: ServiceID?)] {
+    static func names(in database: Database) throws -> [(key: String, name: Names.Name)] {
         try database.rows("SELECT key, id, number FROM names ORDER BY number") { row in
             try reading("the id of a created record", in: database) {
                 _ = try row.requiredNumber(2)
                 guard let key = try row.string(0) else { throw Unreadable() }
-                let json = try row.json(1)
-                let id = json.flatMap { ServiceID($0) }
-                if json != nil, id == nil { throw Unreadable() }
-                return (key, id)
+                guard let json = try row.json(1) else { return (key, .gone) }
+                if json == .null { return (key, .unknown) }
+                guard let id = ServiceID(json) else { throw Unreadable() }
+                return (key, .assigned(id))
             }
         }
+    }
+
+    /// Stores the name of a record, as JSON: null if the server has not said its id. There is no value for a record that
+    /// does not exist. A key that the server kept needs no name.
+    static func put(_ name: Names.Name, of key: String, in database: Database) throws {
+        let id: JSONValue?
+        switch name {
+        case .assigned(let assigned) where assigned.description == key: return
+        case .queued: return
+        case .assigned(let assigned): id = assigned.json
+        case .unknown: id = .null
+        case .gone: id = nil
+        }
+        try database.execute("INSERT OR REPLACE INTO names (key, id) VALUES (?, ?)", .text(key), try json(id))
+        try database.execute(
+            "DELETE FROM names WHERE number <= (SELECT max(number) FROM names) - ?", SQLiteValue(Names.limit))
     }
 
     fileprivate struct Unreadable: Error {}
@@ -163,18 +183,5 @@ extension OutboxFailure {
         var error = FeathersError(wire: wire)
         error.execution = execution
         self.init(write: write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted)
-    }
-}
-
-extension FeathersError.Execution {
-    private static let texts: [Self: String] = [
-        .answered: "answered", .neverSent: "neverSent", .mayHaveExecuted: "mayHaveExecuted",
-    ]
-
-    fileprivate var text: String { Self.texts[self] ?? "mayHaveExecuted" }
-
-    fileprivate init?(text: String) {
-        guard let known = Self.texts.first(where: { $0.value == text })?.key else { return nil }
-        self = known
     }
 }

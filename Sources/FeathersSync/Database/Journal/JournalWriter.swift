@@ -2,13 +2,11 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// Appends to a journal on a dedicated thread. Records that arrive while the disk is busy are stored together.
+/// Stores events in a journal on a dedicated thread. Those that arrive while the disk is busy are stored together.
 actor JournalWriter {
-    /// A record waiting to be stored.
+    /// An event waiting to be stored.
     private struct Ticket: Sendable {
         let entry: Journal.Entry
-        /// Whether the record is stored later if it cannot be stored now.
-        let isOwed: Bool
         let onDurable: @Sendable (Int) -> Void
         let end = Promise<Void>()
     }
@@ -18,8 +16,8 @@ actor JournalWriter {
     private let executor = DiskExecutor(label: "feathers.outbox")
     private let logClock: RelativeClock
     private(set) var journal: Journal?
-    /// Records that could not be stored but are still true. They are stored with the next record.
-    private var owed: [JournalRecord] = []
+    /// Facts that could not be stored. They are stored with the next event.
+    private var owed: [WriteEvent] = []
     private nonisolated let line = Locked<[Ticket]>([])
     /// Empties the database's log some seconds after it has changed.
     private(set) var emptying: Task<Void, Never>?
@@ -46,7 +44,7 @@ actor JournalWriter {
     /// The name of the file of an earlier version that was set aside, if there was one.
     var earlierFile: String? { journal?.earlierFile }
 
-    /// Stores the waiting records, and closes and unlocks the file. Later calls fail.
+    /// Stores the waiting events, and closes and unlocks the file. Later calls fail.
     func close() {
         flush()
         emptying?.cancel()
@@ -75,26 +73,27 @@ actor JournalWriter {
     /// Removes the lists and records of a user; those of all users if it is nil.
     func removeRecords(of identity: Identity?) throws {
         flush()
-        owed = owed.map { record in
-            guard case .ended(let id, let made, let gone, let executed?, let dependents) = record,
-                identity == nil || executed.identity == identity
-            else { return record }
-            return .ended(id, made: made, gone: gone, dependents: dependents)
+        owed = owed.map { event in
+            guard case .ended(var end) = event, let stored = end.stored,
+                identity == nil || stored.identity == identity
+            else { return event }
+            end.stored = nil
+            return .ended(end)
         }
         guard let journal else { throw closed }
         logChanged()
         try journal.removeRecords(of: identity)
     }
 
-    /// Reads the database in one step, the waiting records included.
+    /// Reads the database in one step, the waiting events included.
     func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
         flush()
         guard let journal else { throw closed }
         return try journal.read(body)
     }
 
-    /// Changes other tables than the writes', as a whole or not at all. Ends of writes that could not be stored before
-    /// are stored first, because they are older.
+    /// Changes other tables than the writes', as a whole or not at all. Facts that could not be stored before are stored
+    /// first, because they are older.
     func write<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
         flush()
         guard let journal else { throw closed }
@@ -110,20 +109,17 @@ actor JournalWriter {
         FeathersError(.gone, "The outbox '\(file.path)' is closed", execution: .neverSent)
     }
 
-    /// Appends a record.
+    /// Stores an event.
     ///
-    /// Not cancellable, because the record reaches the disk regardless. Bounded by the disk.
+    /// Not cancellable, because the event reaches the disk regardless. Bounded by the disk.
     /// - Parameters:
-    ///   - record: The record to append.
-    ///   - isOwed: Whether the record is still true if it cannot be stored. It is then stored with the next record.
-    ///   - onDurable: Called once the record is on disk, in the order of the records, before anything else is stored.
-    ///     Receives the number of the change if the record is the end of a write whose response is stored, otherwise 0.
-    /// - Throws: ``FeathersError`` naming the file if the record was not stored or does not fit. In that case, the
+    ///   - event: The event. If it is a fact that cannot be stored, it is stored with the next event.
+    ///   - onDurable: Called once the event is on disk, in the order of the events, before anything else is stored.
+    ///     Receives the number of the change if the event is the end of a write whose response is stored, otherwise 0.
+    /// - Throws: ``FeathersError`` naming the file if the event was not stored or does not fit. In that case, the
     ///   file contains no part of it.
-    nonisolated func append(
-        _ record: JournalRecord, isOwed: Bool = false, onDurable: @escaping @Sendable (Int) -> Void = { _ in }
-    ) async throws {
-        let ticket = Ticket(entry: try Journal.entry(record), isOwed: isOwed, onDurable: onDurable)
+    nonisolated func append(_ event: WriteEvent, onDurable: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
+        let ticket = Ticket(entry: try Journal.entry(event), onDurable: onDurable)
         line.withLock { $0.append(ticket) }
         await flush()
         // Already settled by this flush or an earlier one, so a cancelled task gets the outcome too.
@@ -149,13 +145,15 @@ actor JournalWriter {
                 if let refusal {
                     ticket.end.fail(refusal)
                 } else {
-                    ticket.onDurable(ticket.entry.record.endedWrite.flatMap { journal.storedChanges[$0] } ?? 0)
+                    var change: Int?
+                    if case .ended(let end) = ticket.entry.event { change = journal.storedChanges[end.write] }
+                    ticket.onDurable(change ?? 0)
                     ticket.end.resolve(())
                 }
             }
         } catch {
             for ticket in tickets {
-                if ticket.isOwed { owed.append(ticket.entry.record) }
+                if ticket.entry.event.isFact { owed.append(ticket.entry.event) }
                 ticket.end.fail(error)
             }
         }

@@ -236,12 +236,9 @@ struct OutboxSendingTests {
         let folder = try OutboxFolder()
         let scene = try await OutboxApp(in: folder)
         let created = try await scene.messages.outbox.create(["text": "Hi"])
-        let ending = scene.outbox.ending(created.write, ServerResult(value: ["id": 8], sender: nil), storedAs: nil)
-        guard case .ended(_, let made, _, _, _) = ending else {
-            Issue.record("\(ending)")
-            return
-        }
-        #expect(made == [created.id.uuidString.lowercased(): 8])
+        let result = ServerResult(value: ["id": 8], sender: nil)
+        let end = scene.outbox.end(of: created.write, with: result, for: scene.app.currentSender)
+        #expect(end.names == [created.id.uuidString.lowercased(): .assigned(8)])
         await scene.outbox.close()
     }
 

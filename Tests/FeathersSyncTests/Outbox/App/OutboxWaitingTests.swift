@@ -207,7 +207,7 @@ struct OutboxWaitingTests {
         _ = try? await running.value
         #expect(server.requests.isEmpty)
         #expect(outbox.state.entries.map(\.status) == [.waiting])
-        #expect(try folder.found().map(\.mayHaveExecuted) == [false])
+        #expect(try folder.found().map(\.execution) == [.neverSent])
     }
 
     @Test("A full disk sends nothing that could not be noted, and refuses what is handed in")
@@ -254,7 +254,7 @@ struct OutboxWaitingTests {
         }
         // A process that died now would leave a write that may have been executed.
         let left = try folder.found()
-        #expect(left.map(\.write) == [first.write] && left.first?.mayHaveExecuted == true)
+        #expect(left.map(\.write) == [first.write] && left.first?.execution == .mayHaveExecuted)
         try await outbox.journal.refuseWrites(false)
         let second = try await app.service("messages").outbox.create(["n": 2])
         #expect(

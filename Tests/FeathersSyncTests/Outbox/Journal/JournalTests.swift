@@ -15,14 +15,14 @@ struct JournalTests {
     @Test("Each record has its effect, and what is pending is found in its order")
     func records() throws {
         let journal = try Journal(folder.file)
-        for record in SampleJournal.records { try journal.append(record) }
+        for record in SampleJournal.events { try journal.append(record) }
         journal.close()
         let found = try folder.found()
         var second = OutboxWrite.sample(2, data: ["text": "Ho"], identity: Identity("alice"))
         (second.key, second.base, second.entityTag) = (.sample(9), ["text": "He"], "t")
         let third = OutboxWrite.sample(3, identity: Identity("alice"))
         #expect(found.map(\.write) == [second, third])
-        #expect(found.map(\.mayHaveExecuted) == [false, true])
+        #expect(found.map(\.execution) == [.neverSent, .mayHaveExecuted])
         #expect(found.map { $0.failure?.reason } == [nil, .unknown])
         let error = try #require(found.last?.failure?.error)
         #expect(error.code == .conflict && error.data == ["version": 3] && error.errors == ["text": "old"])
@@ -80,7 +80,7 @@ struct JournalTests {
 
     private func execute(_ number: Int, in journal: Journal, text: JSONValue = "x") throws {
         let result: JSONValue = ["id": .integer(Int64(number)), "text": text]
-        let records: [JournalRecord] = [
+        let records: [WriteEvent] = [
             .added(.sample(number)), .begun(.sample(number)),
             .ended(.sample(number), executed: .sample(number, result)),
         ]

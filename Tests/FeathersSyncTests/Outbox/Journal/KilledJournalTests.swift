@@ -14,7 +14,7 @@ struct KilledJournalTests {
         let folder = try OutboxFolder()
         let journal = try Journal(folder.file)
         return try [[]]
-            + SampleJournal.records.map { record in
+            + SampleJournal.events.map { record in
                 try journal.append(record)
                 return try folder.found().text
             }
@@ -44,17 +44,17 @@ struct KilledJournalTests {
                 Issue.record("after statement \(statements): \(error)")
             }
         }
-        for record in SampleJournal.records {
+        for record in SampleJournal.events {
             try journal.append(record)
             acknowledged += 1
         }
-        #expect(statements > 3 * SampleJournal.records.count)
+        #expect(statements > 3 * SampleJournal.events.count)
     }
 
     @Test("Killed after any statement while it opens or closes, it has every record")
     func killedWhileOpening() throws {
         let folder = try OutboxFolder()
-        for (index, record) in SampleJournal.records.enumerated() {
+        for (index, record) in SampleJournal.events.enumerated() {
             let journal = try Journal(folder.file)
             let expected = try folder.found().text
             try journal.append(record)
@@ -73,7 +73,7 @@ struct KilledJournalTests {
         let journal = try Journal(folder.file)
         // The log's length after each number of records.
         var lengths = [try folder.bytes(of: "writes.outbox-wal").count]
-        for record in SampleJournal.records {
+        for record in SampleJournal.events {
             try journal.append(record)
             lengths.append(try folder.bytes(of: "writes.outbox-wal").count)
         }
@@ -99,7 +99,7 @@ struct KilledJournalTests {
             let found = (try? Journal.peek(at: folder.file, service: "messages").writes.text) ?? ["unreadable"]
             #expect(expected[acknowledged...].prefix(2).contains(found))
         }
-        for record in SampleJournal.records {
+        for record in SampleJournal.events {
             try journal.append(record)
             acknowledged += 1
         }

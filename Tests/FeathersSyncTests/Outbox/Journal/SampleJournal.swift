@@ -35,12 +35,12 @@ extension ExecutedResult {
     }
 }
 
-/// A journal's records by numbers, and what they result in.
+/// A journal's events by numbers, and what they result in.
 enum SampleJournal {
     static let refusal = FeathersError(.conflict, "Somebody was faster", data: ["version": 3], errors: ["text": "old"])
 
-    /// Records of each kind, and writes in every stage.
-    static let records: [JournalRecord] = [
+    /// Events of each kind, and writes in every stage.
+    static let events: [WriteEvent] = [
         .added(.sample(1)), .added(.sample(2)), .begun(.sample(1)), .added(.sample(3)),
         .ended(
             .sample(1), made: ["provisional": 7],
@@ -50,17 +50,43 @@ enum SampleJournal {
         .replaced(.sample(2), key: .sample(9), data: ["text": "Ho"], base: ["text": "He"], tag: "t"),
         .begun(.sample(3)), .released(.sample(3)), .begun(.sample(3)),
         .failed(.sample(3), .unknown, refusal, mayHaveExecuted: true), .added(.sample(4)), .ended(.sample(4)),
-        .grouped([.sample(5), .sample(6, after: 5), .sample(7, after: 6)]),
+        .queued([.sample(5), .sample(6, after: 5), .sample(7, after: 6)]),
         .migrated([.sample(5, data: ["body": "Hi"]), .sample(6, data: ["body": "Hi"], after: 5)]),
         .ended(.sample(5), dependents: [.sample(6), .sample(7)]),
     ]
 }
 
+extension WriteEvent {
+    static func added(_ write: OutboxWrite) -> Self { .queued([write]) }
+    static func released(_ id: UUID) -> Self { .deferred(id, .again, .neverSent) }
+
+    static func failed(
+        _ id: UUID, _ reason: OutboxFailure.Reason, _ error: FeathersError, mayHaveExecuted: Bool
+    ) -> Self {
+        var write = OutboxWrite.sample(0)
+        write = OutboxWrite(
+            id: id, key: id, path: write.path, method: .patch, query: Query(), route: [:], date: write.date, lane: "")
+        return .failed(OutboxFailure(write: write, reason: reason, error: error, mayHaveExecuted: mayHaveExecuted))
+    }
+
+    static func replaced(
+        _ id: UUID, key: UUID, data: JSONValue, base: JSONValue? = nil, tag: String? = nil
+    ) -> Self { .decided(id, Replacement(key: key, data: data, base: base, tag: tag)) }
+
+    static func ended(
+        _ id: UUID, made: [String: ServiceID] = [:], executed: ExecutedResult? = nil, dependents: [UUID] = []
+    ) -> Self {
+        var end = WriteEnd(write: id, outcome: .discarded, names: made.mapValues { .assigned($0) }, stored: executed)
+        end.dependents = Dictionary(uniqueKeysWithValues: dependents.map { ($0, .group) })
+        return .ended(end)
+    }
+}
+
 extension Journal {
-    /// Appends one record after the other.
-    func append(_ records: JournalRecord...) throws {
-        for record in records {
-            for refusal in try append([Journal.entry(record)]) { if let refusal { throw refusal } }
+    /// Appends one event after the other.
+    func append(_ events: WriteEvent...) throws {
+        for event in events {
+            for refusal in try append([Journal.entry(event)]) { if let refusal { throw refusal } }
         }
     }
 }
@@ -113,7 +139,7 @@ extension [StoredWrite] {
     var text: [String] {
         map { stored in
             let failure = stored.failure.map { "\($0.reason) \($0.error) \($0.error.execution) \($0.mayHaveExecuted)" }
-            return "\(stored.write) \(stored.mayHaveExecuted) \(failure ?? "")"
+            return "\(stored.write) \(stored.execution) \(failure ?? "")"
         }
     }
 }

@@ -17,7 +17,7 @@ struct NamesTests {
         #expect(names[1, write.path, ["room": "B"]] == nil)
         let creation = Self.write(.create, nil, room: "A", data: ["text": "a"])
         names.add(creation, options)
-        names.end(creation, [creation.provisionalKey(): 2], isExecuted: true)
+        names.end(creation, [creation.provisionalKey(): .assigned(2)])
         #expect(names[2, write.path, ["room": "A"]]?.lane == creation.lane)
         #expect(names[2, write.path, ["room": "B"]] == nil)
     }
@@ -43,7 +43,7 @@ struct NamesTests {
             names[.string(pending[index].provisionalKey()), pending[index].path, ["room": "A"]]
         }
         for (index, write) in pending.prefix(45_000).enumerated() {
-            names.end(write, [write.provisionalKey(): .integer(Int64(index))], isExecuted: true)
+            names.end(write, [write.provisionalKey(): .assigned(.integer(Int64(index)))])
         }
         #expect(known(0) == nil)
         #expect((45_000 - Names.limit..<45_000).allSatisfy { known($0)?.id == .integer(Int64($0)) })
@@ -73,7 +73,7 @@ struct NamesTests {
             ])
         #expect(missing.allSatisfy { $0.name == .queued(creation.id) } && FeathersError(missing, in: "It") == nil)
 
-        names.end(creation, [key: 7], isExecuted: true)
+        names.end(creation, [key: .assigned(7)])
         missing = []
         let sent = names.translated(call, &missing)
         #expect(missing.isEmpty && sent.recordID == 7 && sent.route == ["room": "7"])
@@ -90,7 +90,7 @@ struct NamesTests {
             var names = Names()
             let creation = Self.write(.create, nil, room: "A")
             names.add(creation, options)
-            names.end(creation, [:], isExecuted: isExecuted)
+            names.end(creation, isExecuted ? [:] : [creation.provisionalKey(): .gone])
             var missing: [Names.Missing] = []
             _ = names.translated(["card": ["board": .string(creation.provisionalKey())]], in: "data", &missing)
             let error = FeathersError(missing, in: "The call")

@@ -115,7 +115,7 @@ struct OutboxQueueTests {
         #expect(queue.nextOwner == nil && taken(&queue) == [])
         queue.remove(.sample(0))
         #expect(taken(&queue) == [1])
-        queue.ask(failure(1))
+        queue.failed(failure(1))
         #expect(taken(&queue) == [] && queue.items[.sample(2)]?.write.identity == alice && !queue.isAtRest)
         #expect(queue.takeUnasked().map(\.write.id) == [.sample(1)])
         queue.asked(.sample(1))
@@ -249,7 +249,7 @@ struct OutboxQueueTests {
     func deciding() throws {
         var queue = queue(["a", "a", "b"])
         #expect(taken(&queue) == [0, 2])
-        queue.ask(failure(0))
+        queue.failed(failure(0))
         #expect(queue.takeUnasked().map(\.write.id) == [.sample(0)])
         #expect(queue.takeUnasked().isEmpty)
         queue.remove(.sample(2))
@@ -267,7 +267,7 @@ struct OutboxQueueTests {
             sent.first?.write.key == .sample(77) && sent.first?.write.data == ["text": "other"]
                 && sent.first?.write.id == .sample(0))
 
-        queue.ask(failure(0))
+        queue.failed(failure(0))
         try queue.decisionBegan(.sample(0))
         queue.remove(.sample(0))
         #expect(taken(&queue) == [1])
@@ -292,7 +292,8 @@ struct OutboxQueueTests {
     func interrupted(_ isKeyed: Bool) {
         var queue = queue(["a"])
         #expect(taken(&queue) == [0])
-        queue.interrupt(.sample(0), isKeyed: isKeyed)
+        let course = isKeyed ? SendVerdict.Course.again : .ask(.unknown)
+        queue.deferred(.sample(0), course, .mayHaveExecuted, at: .zero, random: 0)
         #expect(queue.items[.sample(0)]?.mayHaveExecuted == true)
         queue.start()
         #expect(queue.takeUnasked().map(\.reason) == (isKeyed ? [] : [.unknown]))
@@ -303,8 +304,9 @@ struct OutboxQueueTests {
     func restored(_ isKeyed: Bool) {
         var queue = OutboxQueue(limit: 9, retry: Self.retry)
         let stored = [
-            StoredWrite(write: .sample(0), number: 1), StoredWrite(write: .sample(1), number: 2, mayHaveExecuted: true),
-            StoredWrite(write: .sample(2), number: 3, mayHaveExecuted: false, failure: failure(2, .conflict)),
+            StoredWrite(write: .sample(0), number: 1),
+            StoredWrite(write: .sample(1), number: 2, execution: .mayHaveExecuted),
+            StoredWrite(write: .sample(2), number: 3, failure: failure(2, .conflict)),
         ]
         for write in stored { queue.restore(write, isKeyed: isKeyed) }
         queue.start()
@@ -313,5 +315,16 @@ struct OutboxQueueTests {
         // Whoever was asked and did not answer is asked again by the next life.
         queue.start()
         #expect(queue.takeUnasked().count == (isKeyed ? 1 : 2))
+    }
+}
+
+extension OutboxQueue {
+    /// Records an attempt that failed.
+    /// - Returns: When the write must be looked at again.
+    fileprivate mutating func putOff(
+        _ id: UUID, _ verdict: SendVerdict, at now: Duration, random: Double
+    ) -> Duration? {
+        deferred(id, verdict.course, verdict.execution, at: now, random: random)
+        return nextAttempt(of: id)
     }
 }
