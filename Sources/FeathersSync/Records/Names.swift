@@ -18,6 +18,14 @@ struct Names: Sendable {
         case gone
     }
 
+    /// A name in the database.
+    struct Stored: Sendable, Equatable {
+        let key: String
+        let name: Name
+        /// The service and route of the record; nil if there is none.
+        var place: String?
+    }
+
     /// A record that the app names by its key, or by its id.
     struct Known: Sendable {
         /// The id to send: the key until the server has assigned another one.
@@ -39,7 +47,7 @@ struct Names: Sendable {
 
     private struct Entry: Sendable {
         var name: Name
-        /// The service and route; nil if an earlier process has created the record.
+        /// The service and route; nil if there is no record.
         var place: String?
         let lane: String?
         let identity: Identity?
@@ -61,11 +69,20 @@ struct Names: Sendable {
 
     init() {}
 
-    /// - Parameter stored: The names by their keys.
-    init(stored: [(key: String, name: Name)]) {
-        for (key, name) in stored {
-            enter(key, Entry(name: name, lane: nil, identity: nil))
-            forgetLater(key)
+    init(stored: [Stored]) {
+        for stored in stored {
+            enter(stored.key, Entry(name: stored.name, place: stored.place, lane: nil, identity: nil))
+            forgetLater(stored.key)
+        }
+    }
+
+    /// Returns the ids of a service's records that are known by another key.
+    func assigned(at path: String, _ route: [String: String]) -> [(key: String, id: ServiceID)] {
+        guard !entries.isEmpty else { return [] }
+        let place = RecordKey.place(path, route)
+        return entries.compactMap { key, entry in
+            guard entry.place == place, case .assigned(let id) = entry.name, id.description != key else { return nil }
+            return (key, id)
         }
     }
 

@@ -49,6 +49,11 @@ struct Records: Sendable {
     private(set) var holds: [String: Hold] = [:]
     private(set) var firstKeys = FirstKeys()
 
+    /// Shows records under the keys by which they were known before the server assigned their ids.
+    mutating func show(_ names: [(key: String, id: ServiceID)]) {
+        for (key, id) in names { firstKeys.rename(key, to: id.key) }
+    }
+
     init(version: String? = nil, isStored: Bool = false) { (self.version, self.isStored) = (version, isStored) }
 
     /// The last state of a record, also if it was removed; nil if nothing is known.

@@ -158,7 +158,9 @@ public struct OutboxCalls<Model: Codable & Sendable>: Sendable {
         let query = try query.written(for: service.codec(for: Params()))
         let write = try await add(
             Outbox.Draft(method: method, recordID: id, data: data, query: query, route: route))
-        return write.map { [service] in try service.decodeResult($0, of: method, Params()) }
+        var typed = write.map { [service] in try service.decodeResult($0, of: method, Params()) }
+        typed.hasNumericID = NumericID.isUsed(by: Model.self)
+        return typed
     }
 
     private func add(_ draft: Outbox.Draft) async throws -> QueuedWrite<JSONValue> {

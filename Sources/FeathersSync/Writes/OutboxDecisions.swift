@@ -30,7 +30,8 @@ extension Outbox {
             try requireCreation(by: item, as: record)
             return .ended(
                 WriteEnd(
-                    write: id, outcome: .named(record), names: [item.write.provisionalKey(): .assigned(record)]))
+                    write: id, outcome: .named(record), names: [item.write.provisionalKey(): .assigned(record)],
+                    place: RecordKey.place(item.write.path, item.write.route)))
         case .retry, .replace, .merge:
             let replacement = try self.replacement(decision, for: item)
             if let data = replacement?.data { try change { try $0.queue.willReplaceData(of: id, with: data) } }
@@ -94,6 +95,7 @@ extension Outbox {
         let names = write.provisionalKeys.map { key in (key, ids[key].map { .assigned($0) } ?? Names.Name.unknown) }
         return WriteEnd(
             write: write.id, outcome: .executed(result), names: Dictionary(uniqueKeysWithValues: names),
+            place: names.isEmpty ? nil : RecordKey.place(write.path, write.route),
             stored: stored(result, of: write, for: user))
     }
 

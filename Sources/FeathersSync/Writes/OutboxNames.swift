@@ -8,7 +8,11 @@ extension Outbox {
         withState { state in
             state.stores.add(store)
             let items = state.queue.writes(for: store)
-            store.withState { $0.store.replaceQueue(items) }
+            let names = state.names.assigned(at: store.key.path, store.key.route)
+            store.withState { live in
+                live.store.records.show(names)
+                live.store.replaceQueue(items)
+            }
         }
     }
 }

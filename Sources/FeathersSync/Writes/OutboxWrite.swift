@@ -47,20 +47,24 @@ public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
     /// The write as stored in the outbox.
     public let write: OutboxWrite
     let outcome: Promise<JSONValue>
+    /// Whether the model's ids are numbers.
+    var hasNumericID = false
     let read: @Sendable (JSONValue) throws -> Value
 
     public var id: UUID { write.id }
 
     /// The id of the write's record; nil for a custom method, and for a creation of several records.
     ///
-    /// Until the server has assigned another one, that of a created record is provisional. You can use it wherever the
-    /// record's id is meant, also in later launches: in data, queries and routes of writes, calls and live queries. They
+    /// Until the server has assigned another one, that of a created record is provisional: a negative integer if the
+    /// model's ids are numbers, otherwise text. You can use it wherever the record's id is meant, also in later launches: in data, queries and routes of writes, calls and live queries. They
     /// are sent with the server's id.
     public var recordID: ServiceID? {
         guard write.method == .create else { return write.recordID }
         guard write.data?.array == nil else { return nil }
         let chosen = write.idProperty.map { write.data?[$0] } ?? write.data?["id"] ?? write.data?["_id"]
-        return chosen.flatMap { ServiceID($0) } ?? .string(write.provisionalKey())
+        if let chosen = chosen.flatMap({ ServiceID($0) }) { return chosen }
+        let key = write.provisionalKey()
+        return hasNumericID ? ServiceID(JSONValue.provisionalNumber(for: key)) : .string(key)
     }
 
     /// Waits for the server's response, which can take days.
@@ -77,7 +81,7 @@ public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
 
     /// Returns the same write with another function that reads its result.
     func map<Other>(_ read: @escaping @Sendable (JSONValue) throws -> Other) -> QueuedWrite<Other> {
-        QueuedWrite<Other>(write: write, outcome: outcome, read: read)
+        QueuedWrite<Other>(write: write, outcome: outcome, hasNumericID: hasNumericID, read: read)
     }
 }
 

@@ -45,6 +45,8 @@ struct WriteEnd: Sendable {
     var outcome: Outcome
     /// The names of the records that the write has created, or would have created, with those of its dependents.
     var names: [String: Names.Name] = [:]
+    /// The service and route of the record that it has created; nil if it has created none.
+    var place: String?
     /// The user who receives the records of an executed write; nil if they are not stored.
     var stored: ExecutedResult?
     /// The writes that are discarded with it.

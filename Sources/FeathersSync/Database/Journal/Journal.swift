@@ -255,7 +255,9 @@ extension Journal {
         case .ended(let end):
             if let stored = end.stored { storedChanges[end.write] = try RecordTables.put(stored, in: database) }
             for id in [end.write] + end.dependents.keys { try remove(id) }
-            for (key, name) in end.names { try JournalTables.put(name, of: key, in: database) }
+            for (key, name) in end.names {
+                try JournalTables.put(Names.Stored(key: key, name: name, place: end.place), in: database)
+            }
         }
     }
 

@@ -17,7 +17,7 @@ enum JournalTables {
             execution TEXT NOT NULL DEFAULT 'neverSent', failure TEXT, failure_size INTEGER NOT NULL DEFAULT 0)
             """,
             "CREATE UNIQUE INDEX writes_id ON writes (id)",
-            "CREATE TABLE names (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, id TEXT)",
+            "CREATE TABLE names (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, id TEXT, place TEXT)",
         ] + RecordTables.statements + ListTables.statements)
 
     /// The columns of a write. Sizes come first, because SQLite reads large rows from their beginning.
@@ -112,31 +112,34 @@ enum JournalTables {
     }
 
     /// Reads the names of the records that were created last.
-    static func names(in database: Database) throws -> [(key: String, name: Names.Name)] {
-        try database.rows("SELECT key, id, number FROM names ORDER BY number") { row in
+    static func names(in database: Database) throws -> [Names.Stored] {
+        try database.rows("SELECT key, id, place, number FROM names ORDER BY number") { row in
             try reading("the id of a created record", in: database) {
-                _ = try row.requiredNumber(2)
+                _ = try row.requiredNumber(3)
                 guard let key = try row.string(0) else { throw Unreadable() }
-                guard let json = try row.json(1) else { return (key, .gone) }
-                if json == .null { return (key, .unknown) }
+                let place = try row.string(2)
+                guard let json = try row.json(1) else { return Names.Stored(key: key, name: .gone, place: place) }
+                if json == .null { return Names.Stored(key: key, name: .unknown, place: place) }
                 guard let id = ServiceID(json) else { throw Unreadable() }
-                return (key, .assigned(id))
+                return Names.Stored(key: key, name: .assigned(id), place: place)
             }
         }
     }
 
     /// Stores the name of a record, as JSON: null if the server has not said its id. There is no value for a record that
     /// does not exist. A key that the server kept needs no name.
-    static func put(_ name: Names.Name, of key: String, in database: Database) throws {
+    static func put(_ name: Names.Stored, in database: Database) throws {
         let id: JSONValue?
-        switch name {
-        case .assigned(let assigned) where assigned.description == key: return
+        switch name.name {
+        case .assigned(let assigned) where assigned.description == name.key: return
         case .queued: return
         case .assigned(let assigned): id = assigned.json
         case .unknown: id = .null
         case .gone: id = nil
         }
-        try database.execute("INSERT OR REPLACE INTO names (key, id) VALUES (?, ?)", .text(key), try json(id))
+        try database.execute(
+            "INSERT OR REPLACE INTO names (key, id, place) VALUES (?, ?, ?)",
+            .text(name.key), try json(id), SQLiteValue(name.place))
         try database.execute(
             "DELETE FROM names WHERE number <= (SELECT max(number) FROM names) - ?", SQLiteValue(Names.limit))
     }
