@@ -78,7 +78,6 @@ final class ServiceRegistry: Sendable {
     private let hasObservers = Atomic(false)
     /// Whether pushed events are for the present user. See ``FeathersApp/deliversPushedEvents(_:)``.
     let deliversPushes = Atomic(true)
-    private let responses = Atomic<Int>(0)
 
     /// The number of services that may stay although they were only looked up.
     private static let unusedLimit = 256
@@ -216,14 +215,6 @@ extension ServiceRegistry {
             emit(service.events)
         }
     }
-
-    /// The number of responses to the app's own writes that have been counted, which tells whether two writes
-    /// overlapped.
-    var responseCount: Int { responses.load(ordering: .acquiring) }
-
-    /// Counts a response to a write of the app.
-    /// - Returns: The new number.
-    func countResponse() -> Int { responses.add(1, ordering: .acquiringAndReleasing).newValue }
 
     /// Delivers events of a call to their subscribers, unless the user who made the call is no longer signed in.
     func hand(_ events: [ServiceEvent], to hub: EventHub<ServiceEvent>, sentAs sender: RequestSender?) {

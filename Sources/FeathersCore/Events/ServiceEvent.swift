@@ -60,12 +60,9 @@ public struct ServiceEvent: Sendable {
     /// The size of the event on the wire in bytes; 0 for a local event. Ignored by equality.
     package var weight = 0
 
-    /// How many responses to the app's own writes had arrived when this write was sent; 0 if the server pushed the
-    /// event. Ignored by equality.
-    package private(set) var sentAt = 0
-    /// The same count including this write's own response; 0 if the server pushed the event. Responses over HTTP can
-    /// overtake each other.
-    package private(set) var receivedAt = 0
+    /// Whether the event was made from the response to the app's own write, because the transport delivers no events.
+    /// Responses over HTTP can overtake each other. Ignored by equality.
+    package private(set) var isOwn = false
 
     /// What readers have decoded the data into; nil if there is one reader. Ignored by equality.
     private(set) var decodings: SharedDecodings?
@@ -84,11 +81,10 @@ public struct ServiceEvent: Sendable {
     }
 
     /// Creates the event of the app's own write.
-    package init(path: String, name: EventName, data: JSONValue, sentAt: Int, receivedAt: Int) {
+    package init(ownAt path: String, name: EventName, data: JSONValue) {
         self.init(path: path, name: name, data: data)
-        (self.sentAt, self.receivedAt) = (sentAt, receivedAt)
+        isOwn = true
     }
-
 }
 
 extension ServiceEvent: BufferedEvent {

@@ -20,7 +20,6 @@ extension Service {
             }
             if plan.recordsSender { request.recordSender(of: app) }
             let sender = request.sender ?? (plan.isSent && plan.event != nil ? app.currentSender : nil)
-            let sentAt = app.registry.responseCount
             if plan.isBare {
                 try request.checkUser(in: app)
                 let response =
@@ -29,7 +28,7 @@ extension Service {
                     : try await plan.endpoint.respond(to: request)
                 if response.isStream { throw FeathersError.streams(method, of: path) }
                 if let event = plan.event {
-                    emit(event, of: response, plan, sentAs: sender, at: sentAt, response.result)
+                    emit(event, of: response, plan, sentAs: sender, response.result)
                 }
                 return response
             }
@@ -41,7 +40,7 @@ extension Service {
                 response[AtMethod.self] = AtMethod(query: nil, result: .null)
             }
             if let event = context.event {
-                emit(event, of: response, plan, sentAs: sender, at: sentAt, context.dispatch ?? response.result)
+                emit(event, of: response, plan, sentAs: sender, context.dispatch ?? response.result)
             }
             return response
         } catch let error as FeathersError where error.path == nil && !path.isEmpty {
@@ -74,20 +73,16 @@ extension Service {
     /// earlier sign-in.
     private func emit(
         _ event: EventName, of response: ServiceResponse, _ plan: CallPlan, sentAs sender: RequestSender?,
-        at sentAt: Int,
         _ result: @autoclosure () -> JSONValue
     ) {
         guard registered.events.hasSubscribers else { return }
         let sender = response[SentAs.self] ?? sender
         // Subscribers belong to the app's own user, and must not see what a server sent to another user.
         if plan.isSent, sender === RequestSender.ofCall { return }
-        let receivedAt = app.registry.countResponse()
         // Only to subscribers: the app's own caches observe its calls in their middleware.
         let result = result()
         let records = if case .array(let records) = result { records } else { [result] }
         app.registry.hand(
-            records.map { ServiceEvent(path: path, name: event, data: $0, sentAt: sentAt, receivedAt: receivedAt) },
-            to: registered.events,
-            sentAs: sender)
+            records.map { ServiceEvent(ownAt: path, name: event, data: $0) }, to: registered.events, sentAs: sender)
     }
 }

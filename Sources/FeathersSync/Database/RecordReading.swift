@@ -53,7 +53,7 @@ struct RecordReading<Model: Codable & Sendable>: Sendable {
         // Like a list from disk, it includes nothing of what writes did.
         opened.time = 0
         let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)).continuation
-        let window = store.open(opened, hasShown: false, wake)
+        let window = store.open(opened, wake)
         let missing = window.withState { [change] store, _ in
             store.changeKeys(of: window.id, change)
             _ = store.change(window.id) { $0.source = .stored(since: .distantPast) }

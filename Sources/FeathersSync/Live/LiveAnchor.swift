@@ -56,6 +56,14 @@ enum LiveRowsReader<Record: Sendable> {
         }
     }
 
+    /// The sign-in to which something was shown last; nil before the first snapshot.
+    var shownFor: RequestSender? {
+        switch self {
+        case .list(let reader): reader.shownFor
+        case .around(let reader): reader.shownFor
+        }
+    }
+
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
         switch self {
         case .list(var reader):
@@ -100,6 +108,9 @@ struct LiveAnchorReader<Record: Sendable> {
     }
 
     var window: LiveWindow? { readers?.after.window }
+    var shownFor: RequestSender? {
+        readers.flatMap { $0.before.shownFor == $0.after.shownFor ? $0.after.shownFor : nil }
+    }
 
     mutating func close() {
         readers?.before.close()

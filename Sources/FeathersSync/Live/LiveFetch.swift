@@ -2,17 +2,10 @@ import FeathersCore
 import FeathersSupport
 import Foundation
 
-/// A fetch of a live query's result, in a task of its own, so that local changes are shown meanwhile. Dropping it
-/// cancels the task.
-///
-/// The task retains the service and its app, as the query does, but neither the query nor its iterator.
-final class LiveFetch: Sendable {
-    private let task: Task<Void, Never>
-
-    private init(_ task: Task<Void, Never>) { self.task = task }
-
+/// A fetch of a live query's result, beside its reader, so that local changes are shown meanwhile.
+enum LiveFetch {
     /// Schedules the fetch that a window wants, if any is wanted sooner than the one that is scheduled already.
-    static func begin<Record: Sendable>(_ source: LiveSource<Record>, _ window: LiveWindow) -> LiveFetch? {
+    static func begin<Record: Sendable>(_ source: LiveSource<Record>, _ window: LiveWindow, in run: LiveRun) {
         let scheduled: (id: Int, delay: Duration?)? = window.store.withState { state in
             guard let reader = state.readers[window.id], let wanted = state.store.windows[window.id],
                 !reader.isWaitingForUser, wanted.fetch == nil
@@ -25,12 +18,9 @@ final class LiveFetch: Sendable {
             guard let urgency else { return (state.lastFetch, .seconds(1)) }
             return (state.lastFetch, urgency == .now || wanted.time == 0 ? nil : .milliseconds(250))
         }
-        guard let (id, delay) = scheduled else { return nil }
-        return LiveFetch(
-            Task { await source.service.app.asOwnWork { await Self.run(source, window, id, after: delay) } })
+        guard let (id, delay) = scheduled else { return }
+        run.add { await source.service.app.asOwnWork { await Self.run(source, window, id, after: delay) } }
     }
-
-    deinit { task.cancel() }
 
     private static func run<Record: Sendable>(
         _ source: LiveSource<Record>, _ window: LiveWindow, _ id: Int, after delay: Duration?
@@ -71,7 +61,7 @@ final class LiveFetch: Sendable {
                 }
             } catch {
                 let isShown = window.withState { store, reader in
-                    reader.hasShown || store.windows[window.id]?.isKnown == true
+                    reader.shownFor != nil || store.windows[window.id]?.isKnown == true
                 }
                 let mayRetry = isShown || source.service.app.showsLocalData
                 switch FetchFailure(

@@ -169,8 +169,8 @@ extension LiveSource {
                 let isFilled = try window.change { store, _ in
                     // A fetch of the whole result may have come first.
                     let isCurrent = store.windows[window.id]?.addition?.time == begun.fetch.time
-                    try store.fetched(window.id, begun.fetch.time, fetched)
-                    return !isCurrent || store.windows[window.id]?.isFilled ?? true
+                    let isTaken = try store.fetched(window.id, begun.fetch.time, fetched)
+                    return !isCurrent || !isTaken || store.windows[window.id]?.isFilled ?? true
                 }
                 if isFilled { continue }
                 throw Window.cannotGrow("the service does not find them by the properties of '$sort'")
@@ -201,8 +201,7 @@ extension LiveSource {
             }
             return try window.change { store, _ in
                 let isCurrent = store.windows[window.id]?.fetch?.time == begun.fetch.time
-                try store.fetched(window.id, begun.fetch.time, fetched)
-                return isCurrent
+                return try store.fetched(window.id, begun.fetch.time, fetched) && isCurrent
             }
         } catch {
             window.change { store, _ in

@@ -22,18 +22,16 @@ struct LiveReader<Record: Sendable> {
     private var shownMissing = MissingRecords()
     /// Whether there may be stored records of the keys that were not looked for.
     private var hasNewKeys = false
-    /// Whether nothing related was read yet for the present user, whose first rows wait for that.
-    private var isWaitedFor = false
+    /// The sign-in to which something was shown last; nil before the first snapshot.
+    private(set) var shownFor: RequestSender?
     /// The rows of the window that have been decoded, including those that could not be.
     private var decoded = ResultRows()
     /// The versions in `decoded` that are left out, because they cannot be decoded.
     private var undecodable: Set<Int> = []
     /// Where the list is stored, if it is.
     private var slot: ListSlot?
-    private var stored: LiveStored?
-    private var fetch: LiveFetch?
-    private var deadline: LiveDeadline?
-    private var lookAlikes: LiveLookAlikes?
+    /// What is done for the window meanwhile.
+    private var run: LiveRun?
 
     init(_ source: LiveSource<Record>, _ wake: AsyncStream<Void>.Continuation) {
         (self.source, self.wake) = (source, wake)
@@ -51,7 +49,7 @@ struct LiveReader<Record: Sendable> {
     }
 
     /// Ends the reading.
-    mutating func close() { (fetch, deadline, lookAlikes, stored, window) = (nil, nil, nil, nil, nil) }
+    mutating func close() { (run, window) = (nil, nil) }
 
     /// Returns a snapshot if it differs from the previous one. Otherwise, the next element of `wake` may bring one.
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
@@ -79,8 +77,10 @@ struct LiveReader<Record: Sendable> {
             await restoreRecords(into: window)
             // What is stored is shown before the fetch begins, because a fast server's response would replace it.
             let snapshot = try await storedOrFetchedSnapshot(window, judge, isolation: actor)
-            if let fetch = LiveFetch.begin(source, window) { self.fetch = fetch }
-            if let waiting = LiveLookAlikes.begin(window, source.clock) { lookAlikes = waiting }
+            if let run {
+                LiveFetch.begin(source, window, in: run)
+                run.showLookAlikes(window, source.clock)
+            }
             return snapshot
         }
     }
@@ -128,11 +128,12 @@ struct LiveReader<Record: Sendable> {
         let store = app.liveStores.store(of: source.service, source.params.route, id: source.id, sender)
         var opened = Window(judge, hasRoute: !source.params.route.isEmpty, showsWrites: source.writes == .all)
         if let keys { opened.beginKeys(keys.property) }
-        let window = store.open(opened, hasShown: shown != nil, wake)
+        let window = store.open(opened, shownFor: shownFor, wake)
+        let run = LiveRun()
         if let keys {
             window.withState { store, _ in store.changeKeys(of: window.id, RelatedKeys.Change(adding: keys)) }
         }
-        (self.window, isWaitedFor, hasNewKeys) = (window, keys != nil, keys != nil)
+        (self.window, self.run, hasNewKeys) = (window, run, keys != nil)
         // The control must not retain itself.
         var fetched = source
         fetched.control = LiveControl()
@@ -140,9 +141,9 @@ struct LiveReader<Record: Sendable> {
             if let window { try await source.fetchAll(window) }
         }
         guard let lists = app.storedLists else { return }
-        deadline = LiveDeadline.begin(window, lists)
+        run.showAfterSilence(window, lists)
         slot = source.listKey(for: sender.identity).map(lists.slot)
-        if let slot { stored = await LiveStored.begin(source, lists, slot, judge, into: window) }
+        if let slot { await LiveStored.begin(source, lists, slot, judge, into: window, in: run) }
         guard let half = source.half, half.sender == sender else { return }
         window.withState { store, _ in
             if store.windows[window.id]?.isKnown == false { store.restored(half.list, in: window.id) }
@@ -174,7 +175,7 @@ struct LiveReader<Record: Sendable> {
     private mutating func snapshot(
         _ window: LiveWindow, _ judge: QueryJudge, isolation actor: isolated (any Actor)?
     ) async throws -> LiveSnapshot<Record>? {
-        let (cannotConnect, isWaitedFor) = (source.service.app.cannotConnect, isWaitedFor)
+        let cannotConnect = source.service.app.cannotConnect
         var isWorthShowing = false
         // Taken in one step, so that rows, states and total belong together.
         let content: LiveContent? = window.withState { store, reader in
@@ -182,11 +183,10 @@ struct LiveReader<Record: Sendable> {
             guard window.sender.isCurrent, let content = store.content(of: window.id),
                 let state = store.windows[window.id]
             else { return nil }
-            // An empty result may replace what was shown before.
-            let isEmptied =
-                reader.hasShown && !isWaitedFor || reader.isWaitingForUser || reader.isUnreachable
-            guard state.isKnown || !content.rows.isEmpty || isEmptied else { return nil }
-            isWorthShowing = state.isKnown || isEmptied
+            // An empty list is shown to the sign-in to which something was shown, after an answer, or after silence.
+            isWorthShowing =
+                reader.shownFor == window.sender || state.isKnown || reader.isWaitingForUser || reader.isUnreachable
+            guard isWorthShowing || !content.rows.isEmpty else { return nil }
             return LiveContent(
                 rows: content.rows, source: state.source, total: content.total,
                 isTotalEstimated: content.isTotalEstimated, hasMore: state.hasMore,
@@ -224,16 +224,17 @@ struct LiveReader<Record: Sendable> {
         -> LiveSnapshot<Record>?
     {
         let difference = LiveDifference(changes, of: rows, since: shown ?? ResultRows(), firstKeys: content.firstKeys)
-        // A user's first related records are news, also if the previous user had the same: rows wait for them.
+        guard let window else { return nil }
+        // A user's first records are news, also if the previous user had the same.
         let isSame =
-            shown != nil && !isWaitedFor && difference.isEmpty && content.source == shownSource
+            shownFor == window.sender && difference.isEmpty && content.source == shownSource
             && content.total == shownTotal.count
             && content.isTotalEstimated == shownTotal.isEstimated && content.hasMore == shownTotal.hasMore
             && content.missing == shownMissing
-        guard !isSame, let window else { return nil }
-        (shown, shownSource, isWaitedFor) = (rows, content.source, false)
+        guard !isSame else { return nil }
+        (shown, shownSource, shownFor) = (rows, content.source, window.sender)
         (shownTotal, shownMissing) = ((content.total, content.isTotalEstimated, content.hasMore), content.missing)
-        window.withState { $1.hasShown = true }
+        window.withState { $1.shownFor = window.sender }
         return LiveSnapshot(rows, content, difference, identity: window.sender.identity)
     }
 
@@ -280,24 +281,6 @@ struct LiveContent: Sendable {
     /// What is not here, if the window has keys.
     var missing = MissingRecords()
     var firstKeys = FirstKeys()
-}
-
-/// Shows what is known, even if that is nothing, once a server has had some time to respond. Dropping it cancels that.
-final class LiveDeadline: Sendable {
-    private let task: Task<Void, Never>
-
-    private init(_ task: Task<Void, Never>) { self.task = task }
-
-    static func begin(_ window: LiveWindow, _ lists: StoredLists) -> LiveDeadline {
-        let (clock, delay) = (lists.clock, lists.store.responseDelay)
-        return LiveDeadline(
-            Task { [weak window] in
-                do { try await clock.sleep(for: delay) } catch { return }
-                window?.change { _, reader in reader.isUnreachable = true }
-            })
-    }
-
-    deinit { task.cancel() }
 }
 
 extension LiveSource {

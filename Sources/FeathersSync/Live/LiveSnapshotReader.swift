@@ -8,9 +8,7 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
     /// The last snapshot of the result itself, and the rows that were shown last.
     private var latest: LiveSnapshot<Record>?
     private var shown: ResultRows?
-    /// The sign-in to which rows were shown last.
-    private var shownTo: RequestSender?
-    /// The wait of the present user's first rows for their related records.
+    /// The wait of the present user's first rows for their related records; nil once they were shown.
     private var wait: RelatedWait?
     private let app: FeathersApp
     private let wake: AsyncStream<Void>.Continuation
@@ -63,14 +61,24 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
 
     /// The sign-in whose records are shown; nil before the first one.
     var sender: RequestSender? { reader.window?.sender }
+    /// The sign-in to which something was shown last; nil while its first rows wait for their related records.
+    var shownFor: RequestSender? { wait == nil ? reader.shownFor : nil }
 
     /// Changes the keys whose records are wanted.
     mutating func changeKeys(_ change: RelatedKeys.Change) { reader.changeKeys(change) }
 
     /// Returns a snapshot if it differs from the previous one.
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
+        let before = reader.shownFor
         let next = try await reader.poll(isolation: actor)
         guard !relations.isEmpty else { return next }
+        // A user's first rows wait for their related records. What is left after a sign-in is shown at once.
+        if let sender, sender == reader.shownFor, sender != before {
+            let (delay, clock) = app.relatedDelay
+            wait = RelatedWait.begin(delay, of: clock, wake)
+        } else if sender == nil {
+            wait = nil
+        }
         if let next {
             isDue = true
             let (old, new) = (latest?.rows.rows ?? ResultRows(), next.rows.rows)
@@ -85,23 +93,11 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
             if try await relations[index].reading.poll(isolation: actor) { isDue = true }
         }
         guard isDue, let latest else { return nil }
-        // A user's first rows wait for their related records. What is left after a sign-in is shown at once.
-        if let sender, sender != shownTo, !relations.allSatisfy({ $0.reading.isReady(for: sender) }),
-            !hasWaited(for: sender)
-        {
-            return nil
-        }
+        if let wait, let sender, !wait.isOver, !relations.allSatisfy({ $0.reading.isRead(for: sender) }) { return nil }
         wait = nil
         let related = RelatedRecords(
             groups: Dictionary(relations.map { ($0.name, $0.reading.rows) }) { first, _ in first })
-        defer { (shown, shownTo, isDue) = (latest.rows.rows, sender, false) }
+        defer { (shown, isDue) = (latest.rows.rows, false) }
         return latest.with(related, latest.difference(since: shown ?? ResultRows()))
-    }
-
-    private mutating func hasWaited(for sender: RequestSender) -> Bool {
-        if let wait, wait.sender == sender { return wait.isOver }
-        let (delay, clock) = app.relatedDelay
-        wait = RelatedWait.begin(for: sender, delay, of: clock, wake)
-        return false
     }
 }

@@ -30,8 +30,9 @@ final class LiveStore: Sendable {
 
     /// The progress of a window's reader.
     struct Reader: Sendable {
-        /// Whether anything has been shown. Later fetches are then retried.
-        var hasShown: Bool
+        /// The sign-in to which something was shown last. An empty list is shown to it, to another one after an answer or
+        /// after silence. Once anything was shown, fetches are retried.
+        var shownFor: RequestSender?
         /// Why the query ends.
         var failure: (any Error)?
         /// The fetch that waits for its time, is in flight, or waits for its next attempt.
@@ -74,12 +75,12 @@ final class LiveStore: Sendable {
 
     /// Opens a window.
     /// - Parameters:
-    ///   - hasShown: Whether its reader has shown anything before.
+    ///   - shownFor: The sign-in to which its reader has shown something last.
     ///   - wake: Receives an element for each change.
-    func open(_ window: Window, hasShown: Bool, _ wake: AsyncStream<Void>.Continuation) -> LiveWindow {
+    func open(_ window: Window, shownFor: RequestSender? = nil, _ wake: AsyncStream<Void>.Continuation) -> LiveWindow {
         let id = withState { state in
             let id = state.store.open(window)
-            state.readers[id] = Reader(hasShown: hasShown)
+            state.readers[id] = Reader(shownFor: shownFor)
             return id
         }
         wakes.withLock { $0[id] = wake }
@@ -159,7 +160,7 @@ final class LiveWindow: Sendable {
     func withState<Result: Sendable>(_ body: (inout Store, inout LiveStore.Reader) throws -> Result) rethrows -> Result
     {
         try store.withState { state in
-            var reader = state.readers[id] ?? LiveStore.Reader(hasShown: false)
+            var reader = state.readers[id] ?? LiveStore.Reader()
             defer { state.readers[id] = reader }
             return try body(&state.store, &reader)
         }

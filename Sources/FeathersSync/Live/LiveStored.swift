@@ -3,37 +3,31 @@ import FeathersSupport
 import Foundation
 
 /// Shows the stored list of a live query: its beginning at once, then the rest. Follows a store that another process
-/// writes. Dropping it ends that.
-final class LiveStored: Sendable {
+/// writes.
+enum LiveStored {
     /// The number of records that are shown before the rest is read.
     private static let beginning = 200
     /// How often a store of another process is asked whether it has changed.
     private static let interval = Duration.milliseconds(500)
 
-    private let task: Task<Void, Never>
-
-    private init(_ task: Task<Void, Never>) { self.task = task }
-
-    /// Puts the beginning of a stored list into a window.
-    /// - Returns: Nil if that is all there is to read.
+    /// Puts the beginning of a stored list into a window. What follows it is read in the window's run.
     static func begin<Record: Sendable>(
         _ source: LiveSource<Record>, _ lists: StoredLists, _ slot: ListSlot, _ judge: QueryJudge,
-        into window: LiveWindow
-    ) async -> LiveStored? {
+        into window: LiveWindow, in run: LiveRun
+    ) async {
         var reading = StoredReading(
             lists: lists, slot: slot, judge: judge, diagnostics: source.service.app.diagnostics)
         await reading.read(atMost: beginning, into: window)
-        guard reading.isPart || lists.store.isReadOnly else { return nil }
-        return LiveStored(
-            Task { [weak window, reading] in
-                var reading = reading
-                if reading.isPart, let window { await reading.readRest(into: window) }
-                while lists.store.isReadOnly {
-                    do { try await lists.clock.sleep(for: interval) } catch { return }
-                    guard let window else { return }
-                    await reading.follow(into: window)
-                }
-            })
+        guard reading.isPart || lists.store.isReadOnly else { return }
+        run.add { [weak window, reading] in
+            var reading = reading
+            if reading.isPart, let window { await reading.readRest(into: window) }
+            while lists.store.isReadOnly {
+                do { try await lists.clock.sleep(for: interval) } catch { return }
+                guard let window else { return }
+                await reading.follow(into: window)
+            }
+        }
     }
 
     /// Puts a whole stored list into a window.
@@ -45,8 +39,6 @@ final class LiveStored: Sendable {
             lists: lists, slot: slot, judge: judge, diagnostics: source.service.app.diagnostics)
         await reading.read(atMost: .max, into: window)
     }
-
-    deinit { task.cancel() }
 }
 
 /// A list from disk, with what has changed since it was stored.

@@ -89,7 +89,7 @@ extension LiveSource {
                 let judge = try? QueryJudge(query, id: id, operators: operators)
             else { continue }
             let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)).continuation
-            let window = store.open(Window(judge, hasRoute: !params.route.isEmpty), hasShown: false, wake)
+            let window = store.open(Window(judge, hasRoute: !params.route.isEmpty), wake)
             await LiveStored.readAll(self, lists, lists.slot(ListKey(service: key, text: text)), judge, into: window)
             let read = window.withState { store, _ in store.windows[window.id] }
             if let read, isSame(read), read[anchor.key] != nil { return read }

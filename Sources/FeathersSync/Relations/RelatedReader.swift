@@ -6,7 +6,7 @@ protocol RelatedReading {
     /// The related records as they were read last.
     var rows: any RelatedGroups { get }
     /// Returns whether the related records of a user's first rows have been read, or cannot be.
-    func isReady(for sender: RequestSender) -> Bool
+    func isRead(for sender: RequestSender) -> Bool
 
     /// Takes the rows that have changed in the query's result.
     mutating func change(removing old: [ResultRow], adding new: [ResultRow]) throws
@@ -31,8 +31,6 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
     private let limits: RelationLimits
     private var hasWarned = false
     private var snapshot: LiveSnapshot<Related>?
-    /// The sign-in to which the snapshot belongs.
-    private var readFor: RequestSender?
     /// The sign-in to which the server does not show these records.
     private var refused: RequestSender?
 
@@ -47,14 +45,12 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     var rows: any RelatedGroups { read }
 
-    func isReady(for sender: RequestSender) -> Bool {
-        wanted.isEmpty || refused != nil || readFor == sender && isRead
-    }
-
-    /// Whether there was a response, a failure or a stored list. Another list may know some of the records before.
-    private var isRead: Bool {
-        read.missing.unfetched.isEmpty || read.missing.failure != nil
-            || snapshot?.source != .stored(since: .distantPast)
+    func isRead(for sender: RequestSender) -> Bool {
+        if wanted.isEmpty || refused != nil { return true }
+        // A response, a failure or a stored list. Another list may know some of the records before.
+        return reader.shownFor == sender
+            && (read.missing.unfetched.isEmpty || read.missing.failure != nil
+                || snapshot?.source != .stored(since: .distantPast))
     }
 
     mutating func close() { reader.close() }
@@ -145,7 +141,6 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
         do {
             if let next = try await reader.poll(isolation: actor) {
                 take(next)
-                readFor = reader.sender
                 return true
             }
             return !read.changed.isEmpty

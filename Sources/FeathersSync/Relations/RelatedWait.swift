@@ -3,18 +3,14 @@ import FeathersSupport
 
 /// How long a user's first rows wait for their related records. Dropping it cancels the wait.
 final class RelatedWait: Sendable {
-    let sender: RequestSender
     private let task: Task<Void, Never>
     private let state: Locked<Bool>
 
-    private init(_ sender: RequestSender, _ task: Task<Void, Never>, _ state: Locked<Bool>) {
-        (self.sender, self.task, self.state) = (sender, task, state)
-    }
+    private init(_ task: Task<Void, Never>, _ state: Locked<Bool>) { (self.task, self.state) = (task, state) }
 
     /// - Parameter wake: Receives an element when the wait is over.
     static func begin(
-        for sender: RequestSender, _ delay: Duration, of clock: RelativeClock,
-        _ wake: AsyncStream<Void>.Continuation
+        _ delay: Duration, of clock: RelativeClock, _ wake: AsyncStream<Void>.Continuation
     ) -> RelatedWait {
         let state = Locked(false)
         let task = Task {
@@ -22,7 +18,7 @@ final class RelatedWait: Sendable {
             state.withLock { $0 = true }
             wake.yield()
         }
-        return RelatedWait(sender, task, state)
+        return RelatedWait(task, state)
     }
 
     deinit { task.cancel() }

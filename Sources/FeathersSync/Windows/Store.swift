@@ -18,6 +18,8 @@ struct Store: Sendable {
     var answered: [LocalWrite] = []
     /// A counter that grows with each fetch that is sent.
     private(set) var time = 0
+    /// What was reported while fetches are in flight.
+    private var log = ReportLog()
     private var lastWindow = 0
     /// The new records that look like those of creations in flight, by their keys.
     var lookAlikes: [String: LookAlike] = [:]
@@ -101,6 +103,7 @@ extension Store {
         answered.removeAll { write in !windows.values.contains { $0.replays(write) } }
         if records.hasWritten { records.releaseWritten(except: Set((queue + answered).map(\.key))) }
         records.forgetUnused(beside: windows.values.reduce(0) { $0 + $1.known.count }, isInWindow)
+        log.trim { [windows] time in windows.values.contains { $0.fetch?.time == time || $0.addition?.time == time } }
     }
 }
 
@@ -130,6 +133,7 @@ extension Store {
     /// Begins the fetch that a window wants.
     mutating func beginFetch(_ id: Window.ID) -> (fetch: Window.Fetch, request: Query<JSONValue>)? {
         time += 1
+        log.begin(at: time)
         return windows[id]?.beginFetch(at: time)
     }
 
@@ -139,26 +143,34 @@ extension Store {
         fetch: Window.Fetch, request: Query<JSONValue>
     )? {
         time += 1
+        log.begin(at: time)
         return try windows[id]?.beginAddition(at: time)
     }
 
     /// Applies the page that a fetch has brought, unless the fetch is no longer the window's.
     /// - Parameter hooks: What hooks did to the request and the response.
+    /// - Returns: False if the page was thrown away, because too much was reported since it was requested.
+    @discardableResult
     mutating func fetched(_ id: Window.ID, _ time: Int, _ page: Page<JSONValue>, _ hooks: HookEffects = HookEffects())
-        throws(FeathersError)
+        throws(FeathersError) -> Bool
     {
         guard var window = windows[id],
             let fetch = [window.fetch, window.addition].compactMap(\.self).first(where: { $0.time == time })
-        else { return }
+        else { return true }
+        guard let log = log.reports(since: time) else {
+            if fetch.scope == .rest { windows[id]?.addition = nil } else { windows[id]?.endFetch() }
+            windows[id]?.want(.soon)
+            return false
+        }
         // The list has grown since: the page would take away what it shows.
         if fetch.scope == .all, let asked = fetch.asked, asked < min(window.known.count, window.limit) {
             windows[id]?.endFetch()
             windows[id]?.want(.now)
-            return
+            return true
         }
         var next = window
         next.setHooks(hooks)
-        var sent = OrderedPage(try rows(of: page, for: window, next), fetch.log)
+        var sent = OrderedPage(try rows(of: page, for: window, next), log)
         order(&sent, for: next)
         let rows = sent.rows
         // Hold ends: the page was sent after the response.
@@ -172,7 +184,7 @@ extension Store {
             for row in rows where known(row.key) == nil { noteLookAlike(row.key, row.record) }
         }
         let left = self.rows(rows, after: sent.log, for: next)
-        window.fetched(left, page, hooks, fetch)
+        window.fetched(left, page, hooks, fetch, Set(log.keys))
         if window.isShared {
             // A record that has moved behind the known part is in it already.
             if fetch.scope == .rest {
@@ -186,7 +198,7 @@ extension Store {
         }
         if window.isShared, window.isJudged {
             apply(sent.log, sent.found, fetch, to: &window)
-        } else if !fetch.log.isEmpty {
+        } else if !log.isEmpty {
             // This page is the first to show that hooks change the result. Events that arrived during the fetch may
             // affect it too, so fetch again.
             window.want(.soon)
@@ -196,6 +208,7 @@ extension Store {
         windows[id] = window
         noteRecords(of: queue + answered)
         prune()
+        return true
     }
 
     /// Returns the rows of a page. Those of records have the states that are known, if nothing has changed.
@@ -255,7 +268,7 @@ extension Store {
         } else if records.isWritten(state.key) || isInWindow(state.key) {
             return
         }
-        if windows.count > 1 { for other in ids where other != id { report(state, to: other, isNew: false) } }
+        if windows.count > 1 { report(state, isNew: false, besides: id) }
         if records.isWritten(state.key) { touch(state.key) }
     }
 }
@@ -279,15 +292,14 @@ extension Store {
         if outcome == .held { return ask(key, [event.data]) }
         records.endHold(key)
         take(report, isNew: report.name == .created)
-        // This event was made from the app's own response. Another response arrived in the meantime and may be newer
-        // or older, so fetch.
-        if order != .newer, event.receivedAt > event.sentAt + 1 { ask(key, [event.data]) }
+        // The transport delivers no events. Another response may be newer than the app's own, or older, so fetch.
+        if order != .newer, event.isOwn { ask(key, [event.data]) }
     }
 
     /// Takes a state of a record for all windows.
     mutating func take(_ report: Report, isNew: Bool = false) {
         let state = records.state(report)
-        for id in ids { self.report(state, to: id, isNew: isNew) }
+        self.report(state, isNew: isNew)
         let isWritten = records.isWritten(state.key) || queue.contains { $0.key == state.key }
         if isWritten {
             if state.isRemoved { records.releaseWritten(state.key) } else { records.keepWritten(state.key) }
@@ -306,9 +318,10 @@ extension Store {
             ? records.takeUnstored(except: Set(answered.filter { $0.isDoubtful && $0.change > 0 }.map(\.key))) : []
     }
 
-    mutating func report(_ state: Record, to id: Window.ID, isNew: Bool) {
-        windows[id]?.log(state.key, state.value)
-        windows[id]?.report(state, isNew: isNew)
+    /// Reports a state to all windows, or all but one.
+    mutating func report(_ state: Record, isNew: Bool, besides other: Window.ID? = nil) {
+        log.append(state.key, state.value)
+        for id in ids where id != other { windows[id]?.report(state, isNew: isNew) }
     }
 
     /// Returns a state that the server has reported of a record.

@@ -251,7 +251,7 @@ extension Store {
             let isNew = records[row.key]?.value != row.record
             records.put(row.state)
             if isNew, windows.count > 1 {
-                for other in ids where other != window { report(row.state, to: other, isNew: false) }
+                report(row.state, isNew: false, besides: window)
             }
         }
         guard records.keepsUnused else { return }

@@ -35,8 +35,6 @@ struct Window: Sendable {
         var keys: RelatedKeys?
         /// When it was sent.
         let time: Int
-        /// What was reported of records since: each one's states in order, nil if it was removed.
-        fileprivate(set) var log: [String: [JSONValue?]] = [:]
     }
 
     /// The distance between the places of a first result's rows, which leaves room for new ones.
@@ -169,12 +167,6 @@ extension Window {
     /// Gives up the fetch in flight. Its response is ignored.
     mutating func endFetch() { fetch = nil }
 
-    /// Notes what was reported of a record while a fetch is in flight.
-    mutating func log(_ key: String, _ record: JSONValue?) {
-        fetch?.log[key, default: []].append(record)
-        addition?.log[key, default: []].append(record)
-    }
-
     /// Returns the rows of a page.
     /// - Parameter state: Returns the state of a record.
     /// - Throws: ``FeathersError/Code/generalError`` if a record has no id.
@@ -200,13 +192,16 @@ extension Window {
     /// - Parameters:
     ///   - rows: The rows of the page, except for those that the log has replaced.
     ///   - hooks: What hooks did to the request and the response.
-    mutating func fetched(_ rows: [ResultRow], _ page: Page<JSONValue>, _ hooks: HookEffects, _ fetch: Fetch) {
+    ///   - reported: The keys of the records that were reported since the fetch was sent.
+    mutating func fetched(
+        _ rows: [ResultRow], _ page: Page<JSONValue>, _ hooks: HookEffects, _ fetch: Fetch, _ reported: Set<String>
+    ) {
         if fetch.scope == .rest { addition = nil } else { self.fetch = nil }
         self.hooks = hooks
         switch fetch.scope {
         case .all: break
         case .rest: return append(rows, page, fetch)
-        case .keys: return add(rows, page, fetch)
+        case .keys: return add(rows, page, fetch, reported)
         }
         // It has brought what an addition would bring.
         addition = nil

@@ -176,9 +176,9 @@ extension Window {
     }
 
     /// Adds the rows of further keys, in place of those that are known of them: from disk, or from other windows.
-    mutating func add(_ rows: [ResultRow], _ page: Page<JSONValue>, _ fetch: Fetch) {
+    mutating func add(_ rows: [ResultRow], _ page: Page<JSONValue>, _ fetch: Fetch, _ reported: Set<String>) {
         let found = Set(page.data.compactMap(judge.key))
-        for row in Array(known) where !found.contains(row.key) && fetch.log[row.key] == nil {
+        for row in Array(known) where !found.contains(row.key) && !reported.contains(row.key) {
             if fetch.keys?.contain(row.record) == true { remove(row.key) }
         }
         missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
@@ -199,9 +199,11 @@ extension Window {
 
 extension Store {
     /// Applies the response to a fetch, unless the fetch is no longer the window's.
-    mutating func fetched(_ id: Window.ID, _ time: Int, _ fetched: FetchedPage) throws(FeathersError) {
+    /// - Returns: Whether the window has taken a page: this one, or a later one.
+    @discardableResult
+    mutating func fetched(_ id: Window.ID, _ time: Int, _ fetched: FetchedPage) throws(FeathersError) -> Bool {
         _ = change(id) { $0.leaveOut(fetched.unread, at: time) }
-        try self.fetched(id, time, fetched.page, fetched.effects)
+        return try self.fetched(id, time, fetched.page, fetched.effects)
     }
 
     /// Adds keys to the window of a relation, and removes keys.

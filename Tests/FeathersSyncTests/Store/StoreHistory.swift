@@ -60,8 +60,6 @@ final class StoreHistory {
 
     struct Call {
         let write: OutboxWrite
-        /// How many responses had come when it was sent.
-        let sentAt: Int
         /// The result, and how many events had been sent until then; nil before the execution.
         var answer: (result: StoreServer.Result?, position: Int)?
     }
@@ -99,7 +97,6 @@ final class StoreHistory {
     var calls: [Call] = []
     var finds: [Find] = []
     var number = 0
-    var responses = 0
     var isOnline = true
     /// Whether writes stay queued that were never sent.
     var isPaused = false

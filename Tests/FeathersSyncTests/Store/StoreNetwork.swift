@@ -17,7 +17,7 @@ extension StoreHistory {
             guard !waits else { continue }
             device.store.begun(item.write.id, isRepeated: item.mayHaveExecuted)
             set(item.write.id, .sending)
-            calls.append(Call(write: item.write, sentAt: responses))
+            calls.append(Call(write: item.write))
         }
         for id in device.queries.keys.sorted() {
             _ = device.store.content(of: id)
@@ -82,7 +82,6 @@ extension StoreHistory {
         if has(.muted) && has(.repeatingValues) || chance(0.5) { try hear(until: position) }
         let call = calls.remove(at: index)
         guard let item = device.queue.first(where: { $0.write.id == call.write.id }) else { return }
-        responses += 1
         guard let result else {
             fail(item, .rejected, FeathersError(.badRequest, "Refused"), mayHaveExecuted: item.mayHaveExecuted)
             if chance(0.5) { discard(item.write.id) }
@@ -90,9 +89,7 @@ extension StoreHistory {
         }
         let isDoubtful = device.store.queue.contains { $0.id == item.write.id && $0.isDoubtful }
         if has(.noEvents) {
-            let event = ServiceEvent(
-                path: "records", name: result.name, data: result.record, sentAt: call.sentAt, receivedAt: responses)
-            device.store.event(event)
+            device.store.event(ServiceEvent(ownAt: "records", name: result.name, data: result.record))
         }
         device.queue.removeAll { $0.write.id == item.write.id }
         device.store.respond(to: item.write.id, ServerResult(value: result.record, sender: nil))

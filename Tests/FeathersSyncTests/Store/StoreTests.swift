@@ -35,9 +35,11 @@ struct StoreTests {
             try answer(window, ask(window), records, total: total)
         }
 
-        mutating func hear(_ name: EventName, _ record: JSONValue, sentAt: Int = 0, receivedAt: Int = 0) {
+        mutating func hear(_ name: EventName, _ record: JSONValue, isOwn: Bool = false) {
             store.event(
-                ServiceEvent(path: "notes", name: name, data: record, sentAt: sentAt, receivedAt: receivedAt))
+                isOwn
+                    ? ServiceEvent(ownAt: "notes", name: name, data: record)
+                    : ServiceEvent(path: "notes", name: name, data: record))
         }
 
         @discardableResult
@@ -171,17 +173,28 @@ struct StoreTests {
         #expect(content?.isTotalEstimated == true && content?.rows.isEmpty == true && scene.wants(skipping))
     }
 
-    @Test("Without an order, only the server knows how two creations follow each other that were answered together")
-    func orderOfEquals() throws {
+    @Test("Without events, the app's own writes are shown at once, and the server says how they follow each other")
+    func ownWrites() throws {
         var scene = Scene()
         let window = try scene.open()
         try scene.fetch(window, [])
-        scene.hear(.created, Self.note(2, "second"), sentAt: 0, receivedAt: 1)
-        #expect(!scene.wants(window))
-        scene.hear(.created, Self.note(1, "first"), sentAt: 0, receivedAt: 2)
-        #expect(scene.wants(window))
+        scene.hear(.created, Self.note(2, "second"), isOwn: true)
+        #expect(scene.texts(window) == ["second"] && scene.wants(window))
+        scene.hear(.created, Self.note(1, "first"), isOwn: true)
         try scene.fetch(window, [Self.note(1, "first"), Self.note(2, "second")])
-        #expect(scene.texts(window) == ["first", "second"])
+        #expect(scene.texts(window) == ["first", "second"] && !scene.wants(window))
+    }
+
+    @Test("A page is thrown away and requested again if more was reported since than the log keeps")
+    func overflow() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        let early = try scene.ask(window)
+        for _ in 0...2 * ReportLog.limit { scene.hear(.patched, Self.note(1, "a")) }
+        try scene.answer(window, early, [Self.note(1, "old")])
+        #expect(scene.texts(window) == [] && scene.wants(window))
+        try scene.fetch(window, [Self.note(1, "new")])
+        #expect(scene.texts(window) == ["new"] && !scene.wants(window))
     }
 
     @Test("A record that looks like one in the making has no row of its own before the response")
