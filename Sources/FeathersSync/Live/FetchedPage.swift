@@ -14,16 +14,22 @@ extension LiveSource {
     /// of many keys are wanted. It ends with a page that has nothing new.
     func page(_ query: Query<JSONValue>, _ fetch: Window.Fetch, _ window: LiveWindow) async throws -> FetchedPage {
         if let keys = fetch.keys { return try await page(of: keys, query, window) }
-        var (page, effects) = try await page(query)
-        var seen: Set<String> = []
-        while let query = window.withState({ store, _ in store.windows[window.id]?.request(after: page, in: fetch) }) {
-            if seen.isEmpty { _ = addKeys(of: page, to: &seen) }
-            let next = try await self.page(query)
-            guard addKeys(of: next.0, to: &seen) else { break }
-            page.data += next.0.data
-            effects = effects.union(next.1)
+        var (pages, effects) = (JoinedPages(id: id), HookEffects())
+        var next = query
+        while true {
+            let (page, found) = try await self.page(next)
+            effects = pages.whole == nil ? found : effects.union(found)
+            let step = pages.add(page)
+            if step == .over { break }
+            guard let whole = pages.whole else {
+                next = query
+                continue
+            }
+            let request = window.withState { store, _ in store.windows[window.id]?.request(after: whole, in: fetch) }
+            guard let request else { break }
+            next = request
         }
-        return FetchedPage(page: page, effects: effects)
+        return FetchedPage(page: pages.whole ?? Page(data: []), effects: effects)
     }
 
     /// Adds the keys of a page's records to those that are known.

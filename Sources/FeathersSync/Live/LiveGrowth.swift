@@ -82,10 +82,11 @@ extension LiveQuery {
     /// try await newest.loadMore()
     /// ```
     ///
-    /// The server is asked for the records after the last known one, by the properties of `$sort`, so that records that
-    /// are created or removed meanwhile cause neither gaps nor repetitions. If the query does not sort, if it has a
-    /// `$skip`, or if the last record has no string, number or Boolean in a sorted property, the whole result is
-    /// fetched with a higher `$limit`.
+    /// The server is asked for the records after the last known one, by the first property of `$sort`. Each page begins
+    /// with that record, so that records that are created or removed meanwhile cause neither gaps nor repetitions. If
+    /// the page begins otherwise, because values have no order there, the records are requested by their number
+    /// (`$skip`), and then the whole result. A list that has grown to its end has every record that one `find` would
+    /// give, in its order.
     ///
     /// Call it while the query is being read. The growth ends with the sequence, and with the user's sign-in. In an app
     /// with a local store, the list opens with all of its rows the next time. While it is from disk, or the app cannot
@@ -95,7 +96,7 @@ extension LiveQuery {
     ///   - end: The end at which to add them. Only a list around a record grows at its start.
     /// - Returns: Whether there are more records beyond that end.
     /// - Throws: The errors of `find`, and ``FeathersError/Code/badRequest`` if the query is not being read, or if the
-    ///   server's maximum prevents a higher `$limit`. The list then stays as it was.
+    ///   service sends its records in another order each time. The list then stays as it was.
     @discardableResult
     public func loadMore(_ count: Int? = nil, at end: LiveEnd = .end) async throws -> Bool {
         if let count, count < 1 {
@@ -155,30 +156,22 @@ extension LiveSource {
         }
     }
 
-    /// Fetches what is missing from a list that has grown.
+    /// Fetches what is missing from a list that has grown, page by page.
     private func fill(_ window: LiveWindow) async throws {
         var hasFetchedAll = false
         while true {
             try checkUser(of: window)
+            let begun: (fetch: Window.Fetch, request: Query<JSONValue>)?
             do {
-                let begun = try window.withState { store, _ in try store.beginAddition(window.id) }
-                guard let begun else { return }
-                let fetched = try await service.app.asOwnWork {
-                    try await self.page(begun.request, begun.fetch, window)
-                }
-                let isFilled = try window.change { store, _ in
-                    // A fetch of the whole result may have come first.
-                    let isCurrent = store.windows[window.id]?.addition?.time == begun.fetch.time
-                    let isTaken = try store.fetched(window.id, begun.fetch.time, fetched)
-                    return !isCurrent || !isTaken || store.windows[window.id]?.isFilled ?? true
-                }
-                if isFilled { continue }
-                throw Window.cannotGrow("the service does not find them by the properties of '$sort'")
-            } catch let error as FeathersError where error.code == .badRequest && error.execution == .neverSent {
-                // The whole result, unless the server has smaller pages.
+                begun = try window.withState { store, _ in try store.beginAddition(window.id) }
+            } catch {
                 if hasFetchedAll { throw error }
                 hasFetchedAll = try await fetchAll(window)
+                continue
             }
+            guard let begun else { return }
+            let fetched = try await service.app.asOwnWork { try await self.page(begun.request, begun.fetch, window) }
+            try window.change { store, _ in try store.fetched(window.id, begun.fetch.time, fetched) }
         }
     }
 

@@ -17,6 +17,8 @@ struct QueryJudge: Sendable {
     private var recordTests: [(test: QueryOperator, operand: JSONValue)] = []
     /// Nil if the query does not sort.
     let sorter: QuerySorter?
+    /// The sorters of the single properties, but the id.
+    let sortersBeforeID: [QuerySorter]
     /// The name of the records' id property.
     let id: String
     /// The keys whose records the window has, if it is that of a relation.
@@ -51,6 +53,9 @@ struct QueryJudge: Sendable {
         if let limit, limit > 0 { request.json["$limit"] = .integer(Int64(limit + headroom)) }
         if case .object(let sort)? = query.json["$sort"], sort[id] == nil { request = request.sorted(by: id) }
         sorter = try QuerySorter(request)
+        sortersBeforeID = (request.json["$sort"]?.object ?? [:]).prefix { $0.key != id }.compactMap { name, direction in
+            try? QuerySorter(["$sort": [name: direction]])
+        }
         self.request = request.selectingSortedProperties().selecting(conditionsOf: query.json)
     }
 

@@ -28,11 +28,24 @@ struct Window: Sendable {
             case keys
         }
 
+        /// Where the page of an addition begins.
+        struct Seam: Sendable {
+            /// The key of the last known record, with which it begins; nil if it begins behind that.
+            let key: String?
+            /// The number of records before it that meet its conditions.
+            let start: Int
+            /// Whether it has a condition for the values behind an earlier record's.
+            let isByValue: Bool
+            /// The number of records that meet its conditions; nil if that is not known.
+            let total: Int?
+        }
+
         var scope = Scope.all
         /// The number of records that it asks for; nil without a limit.
         let asked: Int?
         /// The keys whose records it asks for, if the window has keys.
         var keys: RelatedKeys?
+        var seam: Seam?
         /// When it was sent.
         let time: Int
     }
@@ -66,6 +79,7 @@ struct Window: Sendable {
     var fetch: Fetch?
     /// The fetch in flight of records after the last known one.
     var addition: Fetch?
+    var following = Following.byValue
     /// The keys whose records have not been fetched, if the window has keys.
     var missing: Set<String> = []
     /// The keys whose records were not all read, because of a limit.
@@ -204,7 +218,7 @@ extension Window {
         case .keys: return add(rows, page, fetch, reported)
         }
         // It has brought what an addition would bring.
-        addition = nil
+        (addition, following) = (nil, .byValue)
         missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
         (time, asked, brought, source) = (fetch.time, fetch.asked ?? .max, page.count, .server)
         isComplete = page.total.map { judge.skip + page.count >= $0 } ?? (page.count < asked)
@@ -272,7 +286,9 @@ extension Window {
         if old != nil { remove(key) }
         let place = (known.last?.place ?? 0) + 1
         switch order {
-        case .sorted: insert(row(state, at: place))
+        case .sorted:
+            if hasUncertainPlace(record) { want(.soon) }
+            insert(row(state, at: place))
         case .arrival:
             // Servers return records with equal sort values in the order of creation. Only a fetch shows where an
             // older record belongs.

@@ -2,14 +2,18 @@ import FeathersCore
 
 /// Lists that grow: a fetch brings the records after the last known one. Those before it stay as events report them.
 extension Window {
+    /// How the records after the last known one are requested.
+    enum Following: Sendable {
+        /// By the values of the first sorted property.
+        case byValue
+        /// By the number of records before them, because conditions do not find all.
+        case byCount
+        /// With the whole result, because the last known record is not where it was.
+        case withAll
+    }
+
     /// Whether records follow those that were shown last. Before the first result, none do.
     var hasMore: Bool { isKnown && (!isComplete || shown.rows.count > limit) }
-
-    /// Why the records after the last known one cannot be asked for; nil if they can.
-    private var reasonForWhole: String? {
-        if judge.sorter == nil { return "the query does not sort, so that no record is known to follow another" }
-        return judge.skip > 0 ? "the query has a '$skip'" : nil
-    }
 
     /// The maximum number of records that a list grows by at once, if the server reports no total.
     static let maximumStep = 100_000
@@ -31,38 +35,65 @@ extension Window {
     var isFilled: Bool { isComplete || limit == .max || known.count >= limit + shown.hiddenCount }
 
     /// Begins a fetch of the records that are missing from a list that has grown.
+    ///
+    /// Its page begins with the last known record, which proves that the others follow it. A value may be more precise
+    /// on the server than in JSON, so the condition has the last value that differs, and the known records behind that
+    /// are skipped.
     /// - Parameter time: A greater one than that of any earlier fetch.
     /// - Returns: Nil if none are missing.
     /// - Throws: ``FeathersError/Code/badRequest`` if only a fetch of the whole result can bring them.
     mutating func beginAddition(at time: Int) throws(FeathersError) -> (fetch: Fetch, request: Query<JSONValue>)? {
         guard !isFilled, let last = known.last else { return nil }
-        if let reasonForWhole { throw Self.cannotGrow(reasonForWhole) }
-        let asked = limit + shown.hiddenCount - known.count + judge.headroom
-        let request: Query<JSONValue>
-        do { request = try judge.request.after(last.record).limit(asked) } catch {
-            throw Self.cannotGrow(
-                "the last record has no string, number or Boolean in a property by which the query sorts")
-        }
-        let begun = Fetch(scope: .rest, asked: asked, time: time)
+        if following == .withAll { throw Self.cannotGrow }
+        // From a server whose pages have one record, there is no proof.
+        let overlap = firstLimit > 1 ? 1 : 0
+        let boundary = following == .byValue ? boundary : nil
+        let start = known.count - overlap - (boundary?.count ?? -judge.skip)
+        let asked = limit + shown.hiddenCount - known.count + judge.headroom + overlap
+        let request = boundary.map { judge.request.joined(with: $0.condition) } ?? judge.request
+        let seam = Fetch.Seam(
+            key: overlap > 0 ? last.key : nil, start: start, isByValue: boundary != nil,
+            total: isTotalEstimated ? nil : fetchedTotal.map { $0 - (boundary.map { $0.count + judge.skip } ?? 0) })
+        let begun = Fetch(scope: .rest, asked: asked, seam: seam, time: time)
         addition = begun
-        return (begun, request)
+        return (begun, request.starting(at: start).limit(asked))
     }
 
-    static func cannotGrow(_ reason: String) -> FeathersError {
-        FeathersError(
-            .badRequest, "The server's limit is reached, and the records after it cannot be asked for: \(reason)",
-            execution: .neverSent)
+    /// The condition for the records behind the last one with another value of the first sorted property than the last
+    /// record, and the number of known records that do not meet it; nil if there is none.
+    private var boundary: (count: Int, condition: Query<JSONValue>)? {
+        let sort = judge.request.json["$sort"]?.object?.first { $0.value.direction != 0 }
+        guard let sort, let last = known.last?.sortValue, last.hasOrder,
+            let index = known.lastIndex(where: { $0.sortValue != last }), let value = known[index].sortValue,
+            value.hasOrder
+        else { return nil }
+        return (index + 1, Query([sort.key: [sort.value.direction < 0 ? "$lt" : "$gt": value]]))
     }
+
+    static let cannotGrow = FeathersError(
+        .badRequest,
+        "The records after the last one cannot be requested: the service sends other records there each time",
+        execution: .neverSent)
 
     /// Gives up an addition. Its response is ignored.
     mutating func endAddition() { addition = nil }
 
-    /// Adds the rows of a page that follows the known part.
+    /// Adds the rows of a page that follows the known part. If it does not, or has nothing new although the end is not
+    /// reached, the next addition is requested in another way.
     mutating func append(_ rows: [ResultRow], _ page: Page<JSONValue>, _ fetch: Fetch) {
-        let start = known.last
+        guard let seam = fetch.seam, let asked = fetch.asked else { return }
+        let isExpected = page.total == nil || seam.total == nil || page.total == seam.total
+        let first = seam.key.map { key in page.data.firstIndex { judge.key(of: $0) == key } } ?? -1
+        guard let first, isExpected || !seam.isByValue else {
+            return following = seam.isByValue ? .byCount : .withAll
+        }
+        let earlier = Set(page.data.prefix(max(first, 0)).compactMap(judge.key))
+        // Something has changed before the page, of which no event tells.
+        if !isExpected || rows.contains(where: { earlier.contains($0.key) && table[$0.key] == nil }) { want(.soon) }
+        let (start, count) = (known.last, known.count)
         var place = start?.place ?? 0
         var added = start.map { [$0] } ?? []
-        for row in rows where table[row.key] == nil {
+        for row in rows where table[row.key] == nil && !earlier.contains(row.key) {
             place = max(row.place, place + 1)
             added.append(row.moved(to: place))
         }
@@ -71,19 +102,47 @@ extension Window {
             known.insert(row, at: known.count)
             table[row.key] = row
         }
-        let asked = fetch.asked ?? .max
-        // Records that lack a sorted property, or whose values the service compares as text, are not found after others.
-        isComplete = page.total.map { page.count >= $0 } == true && !isTotalEstimated && fetchedTotal == known.count
-        (self.asked, brought) = (max(self.asked, known.count - page.count + asked), known.count)
+        let isEnd = page.total.map { seam.start + page.count >= $0 } ?? (page.limit == nil && page.count < asked)
+        if seam.isByValue {
+            // Conditions do not find records without a value, or of another type.
+            isComplete = isEnd && !isTotalEstimated && fetchedTotal == judge.skip + known.count
+            if !isComplete, isEnd || known.count == count { following = .byCount }
+        } else {
+            isComplete = isEnd || page.count < min(asked, page.limit ?? .max)
+            if !isComplete, known.count == count { following = .withAll }
+        }
+        (self.asked, brought) = (max(self.asked, count + asked), known.count)
     }
 
-    /// Returns the query for the records that follow a page of a list that has grown, because a server with smaller
-    /// pages does not send them at once; nil if none are missing, or if they cannot be asked for.
+    /// Returns the query for the records that follow the first ones of a list that has grown, because a server with
+    /// smaller pages does not send them at once; nil if none are missing. It begins with the last one of these.
     func request(after page: Page<JSONValue>, in fetch: Fetch) -> Query<JSONValue>? {
-        guard growth > 0 || fetch.scope == .rest, let asked = fetch.asked, page.count < asked, page.limit != nil,
-            reasonForWhole == nil, page.total.map({ page.count < $0 }) ?? true, let last = page.last
+        guard growth > 0, fetch.scope == .all, let asked = fetch.asked, page.count < asked, let limit = page.limit,
+            page.total.map({ judge.skip + page.count < $0 }) ?? true, !page.isEmpty
         else { return nil }
-        return try? judge.request.after(last).limit(asked - page.count)
+        let overlap = limit > 1 ? 1 : 0
+        return judge.request.starting(at: judge.skip + page.count - overlap).limit(asked - page.count + overlap)
+    }
+}
+
+extension Query<JSONValue> {
+    fileprivate func starting(at index: Int) -> Query {
+        var query = self
+        query.json["$skip"] = index > 0 ? .integer(Int64(index)) : nil
+        return query
+    }
+}
+
+extension JSONValue {
+    /// The direction of an entry of `$sort`.
+    fileprivate var direction: Int64 { integer ?? string.flatMap { Int64($0) } ?? 1 }
+
+    /// Whether a condition can compare records with the value.
+    fileprivate var hasOrder: Bool {
+        switch self {
+        case .string, .integer, .number, .decimal: true
+        case .null, .bool, .array, .object: false
+        }
     }
 }
 

@@ -67,10 +67,11 @@ final class StoreHistory {
     struct Find {
         let window: Window.ID
         let fetch: Window.Fetch
-        /// The request in flight.
+        /// The request in flight, and the first one.
         var request: Query<JSONValue>
-        /// The records of the requests before it.
-        var page: Page<JSONValue>?
+        let first: Query<JSONValue>
+        /// The pages of the requests before it.
+        var pages = JoinedPages(id: "id")
         var answer: (page: Page<JSONValue>, position: Int)?
     }
 

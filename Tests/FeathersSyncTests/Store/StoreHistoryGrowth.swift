@@ -58,7 +58,7 @@ extension StoreHistory {
     }
 
     func send(_ begun: (fetch: Window.Fetch, request: Query<JSONValue>), for id: Window.ID, grows: Bool = false) {
-        finds.append(Find(window: id, fetch: begun.fetch, request: begun.request))
+        finds.append(Find(window: id, fetch: begun.fetch, request: begun.request, first: begun.request))
         if grows { device.growths[id]?.time = begun.fetch.time }
     }
 
@@ -85,25 +85,30 @@ extension StoreHistory {
 
     /// Takes a page from the server. If it is smaller than was asked for, the records that follow are asked for.
     func found(_ page: Page<JSONValue>, by index: Int) throws {
-        var whole = finds[index].page ?? page
-        let isFollower = finds[index].page != nil
-        if isFollower { whole.data += page.data }
-        let (id, fetch) = (finds[index].window, finds[index].fetch)
-        let next = isFollower && page.isEmpty ? nil : device.store.windows[id]?.request(after: whole, in: fetch)
+        var find = finds[index]
+        let step = find.pages.add(page)
+        let next =
+            switch (step, find.pages.whole) {
+            case (.over, _): Query<JSONValue>?.none
+            case (_, let whole?): device.store.windows[find.window]?.request(after: whole, in: find.fetch)
+            default: find.first
+            }
         if let next {
-            count("further pages")
-            (finds[index].request, finds[index].page, finds[index].answer) = (next, whole, nil)
+            count(step == .again ? "pages again" : "further pages")
+            (find.request, find.answer) = (next, nil)
+            finds[index] = find
             return
         }
         finds.remove(at: index)
+        let (id, fetch) = (find.window, find.fetch)
         let window = device.store.windows[id]
         let isCurrent = [window?.fetch?.time, window?.addition?.time].contains(fetch.time)
-        try device.store.fetched(id, fetch.time, whole, device.queries[id]?.hooks ?? HookEffects())
+        try device.store.fetched(
+            id, fetch.time, find.pages.whole ?? page, device.queries[id]?.hooks ?? HookEffects())
         guard device.growths[id]?.time == fetch.time else { return }
         device.growths[id]?.time = nil
         if fetch.scope == .all { device.growths[id]?.hasFetchedAll = isCurrent }
-        let isFilled = device.store.windows[id]?.isFilled ?? true
-        if fetch.scope == .rest, isCurrent, !isFilled { fillWithAll(id) } else { fill(id) }
+        fill(id)
     }
 
     /// What a list shows that has grown: the first records of the whole result.

@@ -83,7 +83,7 @@ extension StoreHistory {
 
     /// Whether a record is as it was created, and nothing else looks like it.
     private func isPlain(_ id: Int64) -> Bool {
-        server.history[id]?.count == 1 && !has(.repeatingValues) && !has(.lookAlikes) && !has(.noKeys)
+        server.history[id]?.count == 1 && !has(.repeatingValues) && !has(.lookAlikes) && !has(.noKeys) && !has(.precise)
     }
 
     /// Whether an older state of an own result is shown.
@@ -137,15 +137,13 @@ extension StoreHistory {
         let removes = queue.contains { $0.write.method == .remove }
         // A shaped result gains no record by a queued write.
         let isLimit =
-            !isKnown || has(.paginated) || query.skips && removes
+            !isKnown || has(.paginated) || has(.precise) || query.skips && removes
             || query.limit != nil && (!query.isSorted || query.isShaped)
         if !queue.isEmpty, isLimit { return count("left out") }
         // A refused write shows only a record that exists nowhere else.
         let writes = queue.filter { $0.state != .refused || $0.write.method == .create }.map(\.write)
         var rows = content.rows.map { clean(window.judge.select($0.record)) }
         let grownLimit = grownLimit(query, window)
-        // The pages of such a server never bring more.
-        if grownLimit != nil, has(.paginated), !query.isSorted || query.skips { return count("left out") }
         var wanted = try server.expected(query, user, writes, grownLimit: grownLimit).map {
             clean(window.judge.select($0))
         }

@@ -13,7 +13,8 @@ struct StoreHistoryTests {
     static let kinds: [[ServerTrait]] = [
         [], [.muted], [.reshaped], [.noEvents], [.reusedIDs], [.repeatingValues],
         [.reusedIDs, .repeatingValues, .muted], [.overtaking], [.overtaking, .reusedIDs, .repeatingValues], [.noKeys],
-        [.paginated], [.lookAlikes], [.versioned, .overtaking], [.versioned, .overtaking, .disorderly],
+        [.paginated], [.precise], [.precise, .paginated], [.precise, .noEvents], [.lookAlikes],
+        [.versioned, .overtaking], [.versioned, .overtaking, .disorderly],
         [.versioned, .overtaking, .disorderly, .reusedIDs, .repeatingValues, .muted],
     ]
 

@@ -26,6 +26,8 @@ enum ServerTrait: String, Sendable {
     case versioned
     /// Events arrive late and twice.
     case disorderly
+    /// Values of one property have more digits in the database than in JSON.
+    case precise
 }
 
 /// A query, and what a server's or the app's hooks do to it.
@@ -102,6 +104,8 @@ struct StoreServer {
     private(set) var events: [String: [ServiceEvent]] = [:]
     private var version = 0
     private var last: Int64 = 0
+    /// The values of `a` with all their digits.
+    private var precise: [Int64: JSONValue] = [:]
 
     init(_ traits: [ServerTrait], hasTotals: Bool) { (self.traits, self.hasTotals) = (traits, hasTotals) }
 
@@ -131,6 +135,11 @@ struct StoreServer {
         if method == .update { record = (data ?? [:]).merging(old?["owner"].map { ["owner": $0] }) }
         record["id"] = .integer(id)
         if traits.contains(.versioned), method != .remove { record["v"] = .integer(Int64(version)) }
+        if traits.contains(.precise), let value = data?["a"]?.number {
+            record["a"] = .number((value / 8).rounded(.down) + 0.5)
+            // Otherwise, no property of the record would tell.
+            if record["a"] != old?["a"] { precise[id] = .number(0.5 + value / 8) }
+        }
         switch name {
         case .created: records.append((id, record))
         case .removed: records.removeAll { $0.id == id }
@@ -156,8 +165,9 @@ struct StoreServer {
         let request = hooks.changeQueries ? request.where("c", 1) : request
         let matcher = try QueryMatcher(request, operators: [StoreQuery.odd])
         let selection = try QuerySelection(request, keeping: "id")
-        var found = records.map(\.record).filter { sees($0, user) && matcher.matches($0) }
+        var found = records.filter { sees($0.record, user) }.map(digits).filter(matcher.matches)
         found = try QuerySorter(request)?.sorted(found) ?? found
+        if !precise.isEmpty { found = found.compactMap { $0["id"]?.integer.flatMap { self[$0] } } }
         found = found.map { record in
             let record = hooks.changeResults ? record.setting("embedded", to: record["b"] ?? nil) : record
             return selection?(record) ?? record
@@ -169,6 +179,11 @@ struct StoreServer {
         let page = Array(found.dropFirst(skip).prefix(limit ?? .max))
         guard isPaginated || hasTotals else { return Page(data: page) }
         return Page(data: page, total: found.count, limit: limit, skip: skip)
+    }
+
+    /// Returns a record with all digits.
+    private func digits(_ item: (id: Int64, record: JSONValue)) -> JSONValue {
+        precise[item.id].map { item.record.setting("a", to: $0) } ?? item.record
     }
 
     /// Returns the number of all records that a request asks for.

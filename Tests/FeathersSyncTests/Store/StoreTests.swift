@@ -419,8 +419,8 @@ struct StoreTests {
         _ = scene.store.change(window) { $0.grow(by: 4) }
         let begun = try scene.store.beginAddition(window)
         let addition = try #require(begun)
-        #expect(addition.request.json["$limit"] == 4)
-        try scene.answer(window, addition.fetch.time, Array(notes[3..<7]), total: 6)
+        #expect(addition.request.json["$limit"] == 5 && addition.request.json["id"] == ["$gt": 2])
+        try scene.answer(window, addition.fetch.time, Array(notes[2..<7]), total: 7)
         #expect(scene.texts(window) == ["1", "2", "3", "4", "5", "6"])
         try scene.answer(window, short, Array(notes[..<3]), total: 9)
         #expect(scene.texts(window) == ["1", "2", "3", "4", "5", "6"] && scene.wants(window))
