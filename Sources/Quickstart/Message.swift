@@ -1,7 +1,7 @@
 import Feathers
 
 /// A message as the service stores it.
-struct Message: Codable, Sendable {
+nonisolated struct Message: Codable, Sendable {
     var id: ServiceID?
     var room: String
     var author: String

@@ -4,7 +4,7 @@ import Foundation
 // The samples of the article about diagnostics, each one as it stands there. What comes from packages this one does not
 // depend on is stood in for by the types at the end.
 
-final class Alarms: Sendable {
+nonisolated final class Alarms: Sendable {
     func add(_ message: String, code: DiagnosticAttributes.Value?) {}
 }
 
@@ -61,7 +61,7 @@ struct LoggerSink: DiagnosticSink {
     }
 }
 
-extension DiagnosticLevel {
+nonisolated extension DiagnosticLevel {
     var logLevel: Logger.Level {
         switch self {
         case .trace: .trace
@@ -103,7 +103,7 @@ let tracing: AroundHook = { context, next in
     }
 }
 
-struct HeaderInjector: Injector {
+nonisolated struct HeaderInjector: Injector {
     func inject(
         _ value: String, forKey key: String, into headers: inout [String: String]
     ) {

@@ -5,7 +5,7 @@ import Synchronization
 // packages declare it.
 
 /// Of swift-log.
-struct Logger: Sendable {
+nonisolated struct Logger: Sendable {
     enum Level: Sendable { case trace, debug, info, notice, warning, error, critical }
     enum MetadataValue: Sendable { case string(String) }
     typealias Metadata = [String: MetadataValue]
@@ -22,7 +22,7 @@ struct Logger: Sendable {
 }
 
 /// Of swift-metrics.
-final class Timer: Sendable {
+nonisolated final class Timer: Sendable {
     static let recorded = Mutex<[String]>([])
     private let name: String
 
@@ -34,37 +34,39 @@ final class Timer: Sendable {
 }
 
 /// Of swift-distributed-tracing.
-final class Span {
+nonisolated final class Span {
     let context: String
     var attributes: [String: any Sendable] = [:]
 
     init(context: String) { self.context = context }
 }
 
-enum SpanKind { case client }
+nonisolated enum SpanKind { case client }
 
-protocol Injector {
+nonisolated protocol Injector {
     func inject(_ value: String, forKey key: String, into carrier: inout [String: String])
 }
 
-struct StandInInstrument: Sendable {
+nonisolated struct StandInInstrument: Sendable {
     func inject(_ context: String, into carrier: inout [String: String], using injector: some Injector) {
         injector.inject(context, forKey: "traceparent", into: &carrier)
     }
 }
 
-enum InstrumentationSystem {
+nonisolated enum InstrumentationSystem {
     static let instrument = StandInInstrument()
 }
 
-func withSpan<Result>(_ name: String, ofKind kind: SpanKind, _ body: (Span) async throws -> Result) async throws
+nonisolated func withSpan<Result>(
+    _ name: String, ofKind kind: SpanKind, _ body: (Span) async throws -> Result
+) async throws
     -> Result
 {
     try await body(Span(context: "00-span-of-\(name)"))
 }
 
 /// A trace context of one's own.
-enum TraceContext {
+nonisolated enum TraceContext {
     @TaskLocal static var parent: String?
 
     static func next() -> String { "00-1" }

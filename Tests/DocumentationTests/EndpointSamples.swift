@@ -3,15 +3,15 @@ import Foundation
 
 // The samples of the article about endpoints, each one as it stands there: `EndpointArticleTests` compares them.
 
-private struct Profile: Codable, Sendable {
+private nonisolated struct Profile: Codable, Sendable {
     var name: String
 }
 
-private struct Session: Codable, Sendable {
+private nonisolated struct Session: Codable, Sendable {
     var token: String
 }
 
-private struct Event: Codable, Sendable {
+private nonisolated struct Event: Codable, Sendable {
     var at: Date
 }
 

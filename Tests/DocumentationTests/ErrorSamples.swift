@@ -2,7 +2,7 @@ import Feathers
 
 // The samples of the article about errors, each one as it stands there: `ReadmeTests` compares them.
 
-private struct Message: Codable, Sendable {
+private nonisolated struct Message: Codable, Sendable {
     var text: String
 }
 

@@ -3,8 +3,8 @@ import Foundation
 
 // The samples of the article about FeathersJS 6, each one as it stands there: `ReadmeTests` compares them.
 
-private struct Message: Codable, Sendable { var text: String }
-private struct Token: Codable, Sendable {
+private nonisolated struct Message: Codable, Sendable { var text: String }
+private nonisolated struct Token: Codable, Sendable {
     var text: String
     var isLast: Bool
 }

@@ -4,7 +4,7 @@ import Foundation
 // The samples of the article to begin with, each one as it stands there: `ReadmeTests` compares them. Its first program
 // is `Sources/Examples/Hello`.
 
-private struct Message: Codable, Sendable {
+private nonisolated struct Message: Codable, Sendable {
     var id: Int?
     var text: String
 }

@@ -3,7 +3,7 @@ import Foundation
 
 // The samples of the article about hooks, each one as it stands there: `ReadmeTests` compares them.
 
-private func report(_ text: String) {}
+private nonisolated func report(_ text: String) {}
 
 func registersHooks(_ app: FeathersApp, _ messages: Service<JSONValue>) async {
     await messages.use(

@@ -1,6 +1,6 @@
 // What the samples about servers need of swift-service-lifecycle, as narrow as that package declares it.
 
-enum ServiceLifecycle {
+nonisolated enum ServiceLifecycle {
     protocol Service: Sendable {
         func run() async throws
     }

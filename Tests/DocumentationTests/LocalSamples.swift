@@ -4,7 +4,7 @@ import Foundation
 // The samples of the article about local data, each one as it stands there: `ReadmeTests` compares them.
 
 private enum LocalSamples {
-    struct Note: Codable, Sendable {
+    nonisolated struct Note: Codable, Sendable {
         var id: Int?
         var text: String
     }

@@ -3,7 +3,7 @@ import Foundation
 
 // The samples of the article about migrating, each one as it stands there: `ReadmeTests` compares them.
 
-private struct User: Codable, Sendable {
+private nonisolated struct User: Codable, Sendable {
     var name: String
 }
 

@@ -31,7 +31,7 @@ private enum ModelSamples {
     }
 
     /// What a sampled service becomes.
-    struct Task: Codable {
+    nonisolated struct Task: Codable {
         /// In 20 of 30 records. Null in 10.
         var note: String?
         /// Unsure: perhaps an enumeration, of "done", "open".

@@ -3,7 +3,7 @@ import Foundation
 
 // The samples of the article about the outbox, each one as it stands there: `ReadmeTests` compares them.
 
-private struct Message: Codable, Sendable {
+private nonisolated struct Message: Codable, Sendable {
     var id: Int?
     var text: String
 }

@@ -4,7 +4,7 @@ import Foundation
 
 // The README's samples, each one as it stands there: `ReadmeTests` compares them.
 
-private struct Message: Codable, Sendable {
+private nonisolated struct Message: Codable, Sendable {
     var id: Int?
     var text: String
 }
@@ -135,7 +135,7 @@ private struct Letter: Codable, Queryable {
     enum CodingKeys: String, CodingKey { case id, isRead, senderID, createdAt }
 }
 
-private struct Sender: Codable, Sendable { var name: String }
+private nonisolated struct Sender: Codable, Sendable { var name: String }
 
 private func including(_ messages: Service<Letter>, _ isAtEnd: Bool) async throws {
     let author = Letter.relation(to: Sender.self, at: "users", by: .senderID)
@@ -158,7 +158,7 @@ private func following(_ messages: Service<Letter>, _ show: ([Letter]) -> Void) 
     }
 }
 
-private struct User: Codable {
+private nonisolated struct User: Codable {
     var email: String
 }
 
@@ -174,7 +174,7 @@ private func signingIn(_ app: FeathersApp, _ storage: any TokenStorage) async th
     _ = user
 }
 
-private struct Profile: Codable, Sendable {
+private nonisolated struct Profile: Codable, Sendable {
     var name: String
 }
 

@@ -3,7 +3,7 @@ import Foundation
 
 // The samples of the article about real time, each one as it stands there: `ReadmeTests` compares them.
 
-private struct Message: Codable, Sendable {
+private nonisolated struct Message: Codable, Sendable {
     var id: Int?
     var text: String
 }
@@ -49,12 +49,12 @@ func tellsStatus(_ app: FeathersApp) async {
     }
 }
 
-struct Note: Codable, Sendable {
+nonisolated struct Note: Codable, Sendable {
     var id: Int
     var text: String
 }
 
-struct Typing: Codable, Sendable {
+nonisolated struct Typing: Codable, Sendable {
     var user: String
 }
 

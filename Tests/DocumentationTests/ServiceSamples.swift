@@ -3,7 +3,7 @@ import Foundation
 
 // The samples of the article about services, each one as it stands there: `ReadmeTests` compares them.
 
-struct Todo: Codable, Sendable {
+nonisolated struct Todo: Codable, Sendable {
     var id: Int?
     var text: String
     var isDone = false
@@ -31,7 +31,7 @@ func jsonTodos(_ todos: Service<Todo>, text: String) async throws -> Todo {
     return copy
 }
 
-struct Chore: Codable, Sendable, Identifiable {
+nonisolated struct Chore: Codable, Sendable, Identifiable {
     var id: Int?
     var text: String
     var isDone = false
@@ -108,7 +108,7 @@ func ownServices(_ app: FeathersApp) async throws -> JSONValue {
     return try await counters.get("visits")
 }
 
-struct Book: Codable, Sendable {
+nonisolated struct Book: Codable, Sendable {
     var isbn: String
     var title: String
 }

@@ -5,7 +5,7 @@ import Testing
 
 // The samples of the article about testing, each one as it stands there.
 
-private struct Message: Codable, Sendable {
+private nonisolated struct Message: Codable, Sendable {
     var id: Int?
     var text: String
 }

@@ -1,7 +1,7 @@
 import Feathers
 
 /// A message, as stored on the server.
-struct ChatMessage: Codable, Hashable, Sendable {
+nonisolated struct ChatMessage: Codable, Hashable, Sendable {
     var id: ServiceID?
     var room: String
     var author: String

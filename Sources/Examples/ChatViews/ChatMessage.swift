@@ -13,6 +13,6 @@ struct ChatMessage: Codable, Queryable, Identifiable {
 }
 
 /// Who writes messages.
-struct ChatUser: Codable, Sendable {
+nonisolated struct ChatUser: Codable, Sendable {
     var name: String
 }

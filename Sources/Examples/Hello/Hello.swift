@@ -1,6 +1,6 @@
 import Feathers
 
-struct Message: Codable, Sendable {
+nonisolated struct Message: Codable, Sendable {
     var id: Int?
     var text: String
 }

@@ -136,7 +136,7 @@ extension ServiceID: QueryValue {
 /// A type with a raw value only needs to declare the conformance:
 ///
 /// ```swift
-/// struct MessageID: RawRepresentable, Codable, Hashable, ServiceIDConvertible {
+/// nonisolated struct MessageID: RawRepresentable, Codable, Hashable, ServiceIDConvertible {
 ///     var rawValue: Int
 /// }
 /// ```

@@ -1,7 +1,7 @@
 /// A property that can be absent, null, or a value. An optional cannot distinguish absent from null.
 ///
 /// ```swift
-/// struct MessagePatch: Codable {
+/// nonisolated struct MessagePatch: Codable {
 ///     var pinned: Presence<Bool> = .absent
 /// }
 ///

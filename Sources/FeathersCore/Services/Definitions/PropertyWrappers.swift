@@ -1,7 +1,7 @@
 /// A property that is sent as null when it is nil. Without the wrapper it is left out.
 ///
 /// ```swift
-/// struct Message: Codable {
+/// nonisolated struct Message: Codable {
 ///     var text: String
 ///     @Nullable var deletedAt: Date?
 /// }
@@ -40,7 +40,7 @@ extension Nullable: Decodable where Value: Decodable {
 /// A property whose type contains itself, such as a comment's parent comment.
 ///
 /// ```swift
-/// struct Comment: Codable {
+/// nonisolated struct Comment: Codable {
 ///     var text: String
 ///     @Indirect var parent: Comment?
 /// }
