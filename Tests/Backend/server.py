@@ -46,6 +46,7 @@ from backend import certificate, introduction, query_string
 from backend.application import Application
 from backend.faults import FaultProxies
 from backend.feathers6 import Feathers6
+from backend.page import Page
 from backend.realtime import Realtime
 from backend.rest import REST
 from backend.script import ScriptServer
@@ -67,7 +68,11 @@ async def serve(arguments):
     app.realtime = Realtime(app, site)
     await app.realtime.join_nodes()
     site.router.add_route("*", "/v6/{path:.*}", Feathers6(app).handle)
-    site.router.add_route("*", "/{path:.*}", REST(app).handle)
+    rest = REST(app)
+    if not arguments.machine:
+        app.page = Page(app, rest, arguments.host)
+        site.router.add_route("GET", "/", app.page.handle)
+    site.router.add_route("*", "/{path:.*}", rest.handle)
     port = await serve_site(site, arguments.host, arguments.port)
     if arguments.machine:
         await serve_machine(arguments.host, port, stop)

@@ -1,5 +1,7 @@
 """The registry of services: finds one by path, runs its method, publishes its events."""
 
+import time
+
 from . import shared_store
 from .authentication import Authentication
 from .context import Context
@@ -32,6 +34,7 @@ class Application:
         authentication = Authentication(self, users)
         self.realtime = None  # Set by whoever opens the sockets.
         self.event_streams = None  # Set by whoever serves FeathersJS 6.
+        self.page = None  # Set by whoever shows calls and events in a browser.
         self.services = {
             "messages": Messages(
                 first_id=1, paginate={"default": 10, "max": 50}, multi=True, make_store=shared_store.maker("messages")
@@ -77,21 +80,37 @@ class Application:
 
     async def call(self, path, method, id=None, data=None, params=None):
         """Runs one method with its hooks and publishes its events; returns the context."""
-        service = self.services[path]
-        context = Context(self, path, method, id, data, params)
+        context, begin = Context(self, path, method, id, data, params), time.monotonic()
+        try:
+            await self.run(context)
+        except Exception as error:
+            if self.page:
+                self.page.called(context, begin, error)
+            raise
+        if self.page:
+            self.page.called(context, begin)
+        await self.publish_events(context)
+        return context
+
+    async def run(self, context):
+        service, method = self.services[context.path], context.method
         if hasattr(service, "before"):
             await service.before(context)
         context.result = await getattr(service, method)(context)
         if hasattr(service, "protect"):
             context.dispatch = service.protect(context.result)
+
+    async def publish_events(self, context):
+        service, path, method = self.services[context.path], context.path, context.method
         if method in EVENTS and getattr(service, "publishes", True):
             records = context.body if isinstance(context.body, list) else [context.body]
             for record in records:
                 await self.publish(path, EVENTS[method], record)
-        return context
 
     async def publish(self, path, event, data):
         channel = getattr(self.services[path], "channel", "public")
+        if self.page:
+            self.page.published(path, event, data)
         if self.event_streams:
             self.event_streams.publish(channel, path, event, data)
         if self.realtime:

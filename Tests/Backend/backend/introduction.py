@@ -60,6 +60,7 @@ The development server of feathers-swift is at {url}
 It behaves like FeathersJS 5, over REST and Socket.IO,
 and below {url}/v6 like FeathersJS 6.
 Everything is in memory: when the server stops, it is gone.
+Open {url} in a browser to watch calls and events.
 
 Accounts and their passwords
 {accounts}

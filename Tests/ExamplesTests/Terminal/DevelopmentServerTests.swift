@@ -20,7 +20,7 @@ struct DevelopmentServerTests {
         let guide = try String(
             contentsOf: PackageFolder.url.appending(path: "Sources/Feathers/Documentation.docc/GettingStarted.md"),
             encoding: .utf8)
-        let begin = server.terminal.lines.prefix(10).joined(separator: "\n")
+        let begin = server.terminal.lines.prefix(11).joined(separator: "\n")
         #expect(guide.contains("```\n\(begin.replacing(server.url, with: "http://localhost:3030"))\n```"))
         #expect(!server.terminal.lines.contains { $0.hasPrefix("READY") || $0.hasPrefix("SCRIPT") })
         let accounts = section("Accounts", of: server.terminal.lines).map { $0.split(separator: " ").map(String.init) }
