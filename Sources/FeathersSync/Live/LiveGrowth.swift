@@ -171,7 +171,7 @@ extension LiveSource {
             }
             guard let begun else { return }
             let fetched = try await service.app.asOwnWork { try await self.page(begun.request, begun.fetch, window) }
-            try window.change { store, _ in try store.fetched(window.id, begun.fetch.time, fetched) }
+            _ = try window.change { store, _ in try store.fetched(window.id, begun.fetch.time, fetched) }
         }
     }
 
