@@ -28,11 +28,6 @@ private enum LocalSamples {
         if snapshot.source == .stored(since: .distantPast) { showNotLoadedYet() }
     }
 
-    static func confirmed(_ notes: Service<Note>) {
-        let confirmed = notes.live(.sorted(by: "createdAt"), writes: .confirmedOnly)
-        _ = confirmed
-    }
-
     static func records(_ notes: Service<Note>, showAge: (Date) -> Void) async throws -> Draft<Note> {
         func show(_ note: Note, isPending: Bool) {}
         func show(_ notes: [Note], missing: [ServiceID]) {}

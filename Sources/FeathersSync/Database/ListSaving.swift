@@ -1,3 +1,5 @@
+// Locks: Runs on the database's thread. `ListSlot.saved` guards what is known of the list there.
+
 import FeathersCore
 import FeathersSupport
 

@@ -1,3 +1,5 @@
+// Locks: `DatabaseReader` is an actor with a thread of its own. The process that writes uses `JournalWriter` instead.
+
 import FeathersCore
 import FeathersSupport
 import Foundation

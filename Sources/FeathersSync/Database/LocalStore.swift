@@ -1,3 +1,5 @@
+// Locks: Values without a lock.
+
 public import FeathersCore
 import FeathersSupport
 public import Foundation

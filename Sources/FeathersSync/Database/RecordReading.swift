@@ -1,3 +1,6 @@
+// Locks: State of one read. The answer of the server is in a lock of that read, because it may come after the read has
+// ended.
+
 import FeathersCore
 import FeathersSupport
 import Foundation

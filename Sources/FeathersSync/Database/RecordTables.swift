@@ -1,3 +1,5 @@
+// Locks: Functions of the database's thread, inside a transaction of the caller.
+
 import FeathersCore
 import FeathersSupport
 

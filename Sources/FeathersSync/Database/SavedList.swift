@@ -1,3 +1,5 @@
+// Locks: Values without a lock. `ListSlot.saved` guards the one that is on disk.
+
 /// A list as it is in the database, so that a change of it changes few rows there.
 struct SavedList: Sendable {
     /// Some keys that are stored together.

@@ -1,3 +1,6 @@
+// Locks: `StoredLists.state` guards which lists are due; `ListSlot.saved` guards what is known of a list on disk.
+// Neither is held while the lock of a store is taken, and neither during access to the disk.
+
 import FeathersCore
 import FeathersSupport
 import Foundation

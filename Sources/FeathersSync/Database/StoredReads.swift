@@ -1,3 +1,5 @@
+// Locks: Values without a lock.
+
 public import FeathersCore
 
 /// Whether a read of stored records asks the server first.

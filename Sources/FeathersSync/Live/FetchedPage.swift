@@ -1,3 +1,5 @@
+// Locks: No state: the number of pages that a fetch may still request is a lock of that fetch.
+
 import FeathersCore
 import FeathersSupport
 

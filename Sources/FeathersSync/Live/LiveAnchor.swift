@@ -1,3 +1,5 @@
+// Locks: State of one reader, in the task that reads its snapshots. What is shared is in `LiveStore`, under its lock.
+
 public import FeathersCore
 
 /// A record in the middle of a long list, and the number of records to show around it.

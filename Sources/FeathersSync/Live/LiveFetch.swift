@@ -1,3 +1,5 @@
+// Locks: No state of its own: the progress of a fetch is in `LiveStore.State.readers`, under the lock of the store.
+
 import FeathersCore
 import FeathersSupport
 import Foundation

@@ -1,3 +1,6 @@
+// Locks: `LiveControl.state` guards the open windows of a query and the growth that runs. It is not held while another
+// lock is.
+
 import FeathersCore
 import FeathersSupport
 

@@ -1,3 +1,5 @@
+// Locks: Values without a lock: each is read by one task at a time, or decoded once and then immutable.
+
 import FeathersCore
 
 /// The records or rows of a live query: a collection that shares its unchanged parts with the previous ones.

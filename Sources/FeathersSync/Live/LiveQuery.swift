@@ -1,3 +1,5 @@
+// Locks: Values without a lock. The windows of a query are in its `LiveControl`.
+
 public import FeathersCore
 
 /// The current result of a query, delivered again whenever it changes.
@@ -79,7 +81,6 @@ struct LiveSource<Element: Sendable>: Sendable {
     var params: Params
     /// The name of the records' id property.
     let id: String
-    var writes = LiveWrites.all
     /// Whether the list is stored in the app's local store.
     var stores = true
     var operators: [QueryOperator] = []
@@ -108,14 +109,6 @@ struct LiveSource<Element: Sendable>: Sendable {
     let decoder: @Sendable () -> (JSONValue) throws -> Element?
 }
 
-/// The queued writes that a live query shows.
-public enum LiveWrites: Sendable, Hashable {
-    /// All writes in the app's outbox, before the server has executed them.
-    case all
-    /// Only writes that the server has executed.
-    case confirmedOnly
-}
-
 extension Service {
     /// Returns the current result of a query, updated by the service's events and by queued writes.
     ///
@@ -130,17 +123,16 @@ extension Service {
     ///   - params: Sent with every fetch: header fields, a timeout and your own values.
     ///   - id: The name of the records' id property, such as `_id` for MongoDB. By default, that of the service's
     ///     definition, or `id`.
-    ///   - writes: The queued writes to show.
     ///   - stores: Whether the list is stored in the app's ``LocalStore``, if there is one. Pass `false` for records
     ///     that must not stay on this device.
     ///   - operators: Closures for operators in the query that are not Feathers' own, such as `$like`. For an operator
     ///     at the top level, such as `$search`, the closure receives the record. If an operator has no closure, the
     ///     result is fetched again after events of the service.
     public func live(
-        _ query: Query<Model> = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all,
-        stores: Bool = true, operators: [QueryOperator] = []
+        _ query: Query<Model> = Query(), params: Params = Params(), id: String? = nil, stores: Bool = true,
+        operators: [QueryOperator] = []
     ) -> LiveQuery<Model> {
-        var live = ownLive(query, params: params, id: id, writes: writes, stores: stores, operators: operators)
+        var live = ownLive(query, params: params, id: id, stores: stores, operators: operators)
         // Where a live query is created decides for whom it is, because it may be read elsewhere.
         do {
             try app.refuseToken(for: "A live query")
@@ -151,15 +143,15 @@ extension Service {
 
     /// Returns a live query for what belongs to the app's own user already, such as a live query's related records.
     func ownLive(
-        _ query: Query<Model> = Query(), params: Params, id: String? = nil, writes: LiveWrites = .all,
-        stores: Bool, operators: [QueryOperator] = []
+        _ query: Query<Model> = Query(), params: Params, id: String? = nil, stores: Bool,
+        operators: [QueryOperator] = []
     ) -> LiveQuery<Model> {
         let written = Result { () throws(FeathersError) in try query.written(for: codec(for: params)) }
         let refusal: FeathersError? = if case .failure(let error) = written { error } else { nil }
         return LiveQuery(
             source: LiveSource(
                 service: json, query: (try? written.get()) ?? Query(), params: params, id: id ?? idProperty,
-                writes: writes, stores: stores, operators: operators,
+                stores: stores, operators: operators,
                 keyFormat: (codec(for: params) as? CodingOptions)?.keys ?? .asIs, refusal: refusal, read: page,
                 showsRecords: Model.self == JSONValue.self
             ) {

@@ -1,3 +1,5 @@
+// Locks: Main actor.
+
 import FeathersCore
 import FeathersSupport
 public import Observation

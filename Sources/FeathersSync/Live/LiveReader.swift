@@ -1,3 +1,5 @@
+// Locks: State of one reader, in the task that reads its snapshots. What is shared is in `LiveStore`, under its lock.
+
 import FeathersCore
 import FeathersSupport
 import Foundation
@@ -126,7 +128,7 @@ struct LiveReader<Record: Sendable> {
         }
         guard let judge else { return }
         let store = app.liveStores.store(of: source.service, source.params.route, id: source.id, sender)
-        var opened = Window(judge, hasRoute: !source.params.route.isEmpty, showsWrites: source.writes == .all)
+        var opened = Window(judge, hasRoute: !source.params.route.isEmpty)
         if let keys { opened.beginKeys(keys.property) }
         let window = store.open(opened, shownFor: shownFor, wake)
         let run = LiveRun()

@@ -1,3 +1,5 @@
+// Locks: Values without a lock.
+
 public import FeathersCore
 public import Foundation
 

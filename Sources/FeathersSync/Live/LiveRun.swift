@@ -1,3 +1,5 @@
+// Locks: No lock: works come through a stream, and each one takes the lock of the store itself.
+
 import FeathersCore
 import FeathersSupport
 

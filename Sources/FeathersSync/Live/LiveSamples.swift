@@ -1,3 +1,5 @@
+// Locks: Values without a lock.
+
 public import FeathersCore
 
 // Rows and snapshots that no live query has made, for previews and tests of views.

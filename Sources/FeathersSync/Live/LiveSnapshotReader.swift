@@ -1,3 +1,5 @@
+// Locks: State of one reader, in the task that reads its snapshots.
+
 import FeathersCore
 
 /// Reads the snapshots of a live query, with the related records that it includes.

@@ -1,3 +1,7 @@
+// Locks: `LiveStore.state` guards the records, windows and readers of a service, route and sign-in; `wakes` guards the
+// streams that wake readers, and `LiveStores.places` the stores of an app. The lock of an outbox is taken before that
+// of a store, never after it; `wakes` and `places` are taken last.
+
 import FeathersCore
 import FeathersJSON
 import FeathersSupport

@@ -1,3 +1,5 @@
+// Locks: State of one reading, in the run of its window. What it shows goes into `LiveStore`, under its lock.
+
 import FeathersCore
 import FeathersSupport
 import Foundation

@@ -1,3 +1,5 @@
+// Locks: State of one opening, in the task that reads the snapshots.
+
 import FeathersCore
 import FeathersSupport
 import Foundation

@@ -1,3 +1,5 @@
+// Locks: Part of `Outbox.State`, under the lock of the outbox, which is taken before those of the stores.
+
 import FeathersCore
 import Foundation
 

@@ -1,3 +1,5 @@
+// Locks: `changing` guards the app's setting while it is changed.
+
 public import FeathersCore
 import FeathersSupport
 

@@ -102,7 +102,7 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
         params.skipsUndecodableRecords = true
         let service = owner.service.app.service(path, of: Related.self, rootKeys: rootKeys, coding: coding)
             .identified(by: id)
-        var source = service.ownLive(query, params: params, writes: owner.writes, stores: owner.stores).source
+        var source = service.ownLive(query, params: params, stores: owner.stores).source
         if source.query.json["$sort"] == nil { source.query = source.query.sorted(by: id) }
         if let first = ["$limit", "$skip", "$select"].first(where: { source.query.json[$0] != nil }) {
             source.refusal = FeathersError(

@@ -56,8 +56,6 @@ struct Window: Sendable {
     var judge: QueryJudge
     /// Whether the service's path has values for placeholders, of which events say nothing.
     let hasRoute: Bool
-    /// Whether queued writes are shown.
-    let showsWrites: Bool
     /// Whether hooks changed the query of the last fetch on its way, or its result on the way back.
     private(set) var hooks = HookEffects()
     /// The first records of the result, in order and without gaps.
@@ -94,8 +92,8 @@ struct Window: Sendable {
     /// What was shown last.
     var shown = Shown()
 
-    init(_ judge: QueryJudge, hasRoute: Bool = false, showsWrites: Bool = true) {
-        (self.judge, self.hasRoute, self.showsWrites) = (judge, hasRoute, showsWrites)
+    init(_ judge: QueryJudge, hasRoute: Bool = false) {
+        (self.judge, self.hasRoute) = (judge, hasRoute)
         (firstLimit, wanted) = (judge.limit ?? .max, .now)
         order = ResultOrder(judge.sorter, of: [])
     }

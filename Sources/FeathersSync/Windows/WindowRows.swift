@@ -43,7 +43,7 @@ extension Window {
 
     /// Returns whether the window does not include what a write did or will do.
     func replays(_ write: LocalWrite) -> Bool {
-        guard let answered = write.answered else { return showsWrites }
+        guard let answered = write.answered else { return true }
         return (write.isDoubtful || !takesReports) && answered >= time
     }
 
@@ -65,7 +65,7 @@ extension Window {
         let (changed, before) = changes()
         var keys = changed.map(Array.init) ?? []
         var parts: [String: [LocalWrite]] = [:]
-        let hidden = showsWrites ? Set(lookAlikes.keys) : []
+        let hidden = Set(lookAlikes.keys)
         if changed == nil { keys += hidden }
         for write in writes where replays(write) {
             guard changed?.contains(write.key) ?? true else { continue }

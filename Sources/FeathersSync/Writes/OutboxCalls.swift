@@ -122,19 +122,6 @@ public struct OutboxCalls<Model: Codable & Sendable>: Sendable {
         try await add(.remove, id.serviceID, nil, query, route)
     }
 
-    /// Not available. Only the server knows which records match when the write is executed, so there is nothing to show
-    /// until then.
-    @available(*, unavailable, message: "A write to several records cannot be queued: queue a write for each record")
-    public func patchAll(query: Query<Model>, with data: JSONValue) async throws -> QueuedWrite<JSONValue> {
-        throw FeathersError(.badRequest, "A write to several records cannot be queued")
-    }
-
-    /// Not available, like ``patchAll(query:with:)``.
-    @available(*, unavailable, message: "A write to several records cannot be queued: queue a write for each record")
-    public func removeAll(query: Query<Model>) async throws -> QueuedWrite<JSONValue> {
-        throw FeathersError(.badRequest, "A write to several records cannot be queued")
-    }
-
     /// Calls a custom method after the earlier writes to `record`, whose id is not sent.
     ///
     /// If `record` is nil, the call has no particular order.

@@ -160,9 +160,9 @@ final class StoreHistory {
 
     func open(_ query: StoreQuery, for user: String) throws {
         var query = query
-        (query.showsWrites, query.hasRoute) = (!chance(0.1), chance(0.1))
+        query.hasRoute = chance(0.1)
         let judge = try QueryJudge(query.query, id: "id")
-        let window = Window(judge, hasRoute: query.hasRoute, showsWrites: query.showsWrites)
+        let window = Window(judge, hasRoute: query.hasRoute)
         guard let id = devices[user]?.store.open(window) else { return }
         devices[user]?.queries[id] = query
     }

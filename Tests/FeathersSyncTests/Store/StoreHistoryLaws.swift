@@ -33,7 +33,7 @@ extension StoreHistory {
             for item in queue where item.write.method == .create {
                 let key = item.write.key(id: "id")
                 let isRemoved = queue.contains { $0.write.method == .remove && $0.write.key(id: "id") == key }
-                if query.name == "all", query.showsWrites, !has(.paginated), !isRemoved, !keys.contains(key) {
+                if query.name == "all", !has(.paginated), !isRemoved, !keys.contains(key) {
                     throw Failure("a queued creation is not shown: \(item)")
                 }
                 if item.isCreation, keys.contains(key), let made = server.done[item.write.id], isPlain(made.id),
@@ -125,7 +125,7 @@ extension StoreHistory {
         guard let query = device.queries[id], let content = device.store.content(of: id),
             let window = device.store.windows[id]
         else { return }
-        let queue = query.showsWrites ? device.queue : []
+        let queue = device.queue
         let windows = device.store.windows.values
         // A queued write to a record in no window shows what was last known of it.
         let isKnown = queue.allSatisfy { item in

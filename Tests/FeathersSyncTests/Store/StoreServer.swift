@@ -35,7 +35,6 @@ struct StoreQuery: Sendable {
     let name: String
     let query: Query<JSONValue>
     var hooks = HookEffects()
-    var showsWrites = true
     /// Whether the path has values for placeholders, of which events say nothing.
     var hasRoute = false
 

@@ -14,8 +14,8 @@ struct StoreTests {
 
         init(version: String? = nil) { store = Store(id: "id", version: version) }
 
-        mutating func open(_ query: Query<JSONValue> = Query(), writes: Bool = true) throws -> Window.ID {
-            store.open(Window(try QueryJudge(query, id: "id"), showsWrites: writes))
+        mutating func open(_ query: Query<JSONValue> = Query()) throws -> Window.ID {
+            store.open(Window(try QueryJudge(query, id: "id")))
         }
 
         /// Sends a fetch; the result answers it.
@@ -395,18 +395,6 @@ struct StoreTests {
         scene.hear(.created, Self.note(5, "d"))
         #expect(scene.texts(restored) == ["b", "c"] && scene.texts(fetched).first == "z")
         for _ in 0..<8 { #expect(scene.store.known("1") == Self.note(1, "z")) }
-    }
-
-    @Test("Confirmed records only leaves out queued writes and shows executed ones")
-    func confirmedOnly() throws {
-        var scene = Scene()
-        let window = try scene.open(writes: false)
-        try scene.fetch(window, [])
-        let write = scene.queue(.create, nil, ["text": "new"])
-        #expect(scene.texts(window).isEmpty)
-        scene.send(write)
-        scene.respond(to: write, Self.note(1, "new"))
-        #expect(scene.texts(window) == ["new"] && scene.states(window) == [.confirmed])
     }
 
     @Test("A page that was asked for before the list grew takes nothing away from what it shows since")

@@ -1,3 +1,5 @@
+// Locks: Used by `JournalWriter` alone, on its thread.
+
 import FeathersCore
 import FeathersSupport
 import Foundation

@@ -1,3 +1,5 @@
+// Locks: Functions of the database's thread.
+
 import FeathersCore
 import FeathersSupport
 import Foundation

@@ -1,3 +1,6 @@
+// Locks: An actor with a thread of its own. `line` guards the events that wait for the disk; it is not held during
+// access to it.
+
 import FeathersCore
 import FeathersSupport
 import Foundation

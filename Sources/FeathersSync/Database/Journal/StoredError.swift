@@ -1,3 +1,5 @@
+// Locks: Values without a lock.
+
 import FeathersCore
 
 extension FeathersError {
