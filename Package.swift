@@ -128,6 +128,8 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ChatViews", dependencies: ["Feathers"], path: "Sources/Examples/ChatViews", swiftSettings: settings),
+        .executableTarget(
+            name: "Demo", dependencies: ["ChatViews"], path: "Sources/Examples/Demo", swiftSettings: settings),
 
         // Starts the Python server the integration suites talk to.
         .target(

@@ -70,7 +70,7 @@ final class ChatModelTests {
         try await withModel { model in
             try await observed { texts(model) == (11...60).map { "\($0)" } && model.hasMore }
             try await observed { model.rows.allSatisfy { $0[ChatMessage.author]?.name == "Grace" } }
-            model.perform { await model.showEarlier() }
+            await model.showEarlier()
             try await observed { texts(model) == (1...60).map { "\($0)" } && !model.hasMore }
             transport.drop(.pingTimeout)
             model.draft = "Hi"

@@ -19,8 +19,6 @@ final class ChatModel {
     private let app: FeathersApp
     private let service: Service<ChatMessage>
     private let newest: LiveQueryModel<ChatMessage>
-    /// Receives what the user asks for while the model runs.
-    @ObservationIgnored private var actions: AsyncStream<@MainActor @Sendable () async -> Void>.Continuation?
 
     /// Creates a model of a room. The app needs authentication and a local store.
     init(_ app: FeathersApp, room: String) {
@@ -63,24 +61,17 @@ final class ChatModel {
                 async let session: Void = session.run()
                 async let connection: Void = connection.run()
                 async let outbox: Void = outbox.run()
-                async let actions: Void = runActions()
                 await newest.run()
-                _ = await (session, connection, outbox, actions)
+                _ = await (session, connection, outbox)
             }
         } catch {
             problem = Self.text(of: error)
         }
     }
 
-    /// Runs what a button asks for. It ends with the view.
-    func perform(_ action: @escaping @MainActor @Sendable () async -> Void) { actions?.yield(action) }
-
-    private func runActions() async {
-        let (stream, actions) = AsyncStream.makeStream(of: (@MainActor @Sendable () async -> Void).self)
-        self.actions = actions
-        await withDiscardingTaskGroup { group in
-            for await action in stream { group.addTask { await action() } }
-        }
+    /// The id of the user's record. An identity is text, but the ids of a service may be numbers.
+    var userID: ServiceID? {
+        session.identity.map { identity in Int64(identity.name).map { .integer($0) } ?? .string(identity.name) }
     }
 
     func showEarlier() async { await newest.loadMore() }
@@ -92,8 +83,8 @@ final class ChatModel {
 
     /// Stores the draft, which is then shown, and sent as soon as possible.
     func send() async {
-        guard !draft.isEmpty, let author = session.identity?.name else { return }
-        let message = ChatMessage(room: room, authorID: .string(author), text: draft)
+        guard !draft.isEmpty, let userID else { return }
+        let message = ChatMessage(room: room, authorID: userID, text: draft)
         draft = ""
         do {
             try await service.outbox.create(message)
@@ -103,12 +94,35 @@ final class ChatModel {
         }
     }
 
+    /// Whether the user may edit a message: their own ones, once the server has them.
+    func canEdit(_ row: LiveRow<ChatMessage>) -> Bool { row.authorID == userID && row.state == .confirmed }
+
+    /// Returns a copy of a message to edit; nil if there can be none, which ``problem`` then explains.
+    func edit(_ row: LiveRow<ChatMessage>) async -> DraftModel<ChatMessage>? {
+        do {
+            return DraftModel(try await service.draft(row.record))
+        } catch {
+            problem = Self.text(of: error)
+            return nil
+        }
+    }
+
     /// Returns a description of an error for users.
     static func text(of error: any Error) -> String {
         switch error {
         case FeathersError.Code.unavailable, FeathersError.Code.timeout: "The server cannot be reached"
         case let error as FeathersError: error.message
         default: "Something went wrong"
+        }
+    }
+
+    /// Returns a description of a queued write for users.
+    static func text(of write: OutboxWrite) -> String {
+        let text = write.data?["text"]?.string ?? ""
+        return switch write.method {
+        case .create: "New message: \(text)"
+        case .remove: "A removed message"
+        default: "Edited message: \(text)"
         }
     }
 }
