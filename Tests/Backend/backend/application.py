@@ -29,12 +29,13 @@ class Secured(MemoryService):
 
 
 class Application:
+    page = None  # Set by whoever shows calls and events in a browser.
+
     def __init__(self):
         users = Users()
         authentication = Authentication(self, users)
         self.realtime = None  # Set by whoever opens the sockets.
         self.event_streams = None  # Set by whoever serves FeathersJS 6.
-        self.page = None  # Set by whoever shows calls and events in a browser.
         self.services = {
             "messages": Messages(
                 first_id=1, paginate={"default": 10, "max": 50}, multi=True, make_store=shared_store.maker("messages")
