@@ -44,8 +44,10 @@ enum LiveFetch {
         /// How often in succession the server has refused the token.
         var renewals = 0
         while true {
-            let begun: (fetch: Window.Fetch, request: Query<JSONValue>)? = window.change { store, reader in
+            var hasHolds = false
+            let begun: (fetch: Window.Fetch, request: Query<JSONValue>)? = window.withState { store, reader in
                 guard reader.fetch?.id == id else { return nil }
+                hasHolds = !store.records.holds.isEmpty
                 store.confirm()
                 guard window.sender.isCurrent, store.windows[window.id]?.wantedFetch != nil else {
                     reader.fetch = nil
@@ -53,6 +55,8 @@ enum LiveFetch {
                 }
                 return store.beginFetch(window.id)
             }
+            // Other windows may want a fetch now.
+            if hasHolds { window.store.wake() }
             guard let begun else { return }
             do {
                 let fetched = try await source.page(begun.request, begun.fetch, window)

@@ -34,6 +34,8 @@ struct LiveReader<Record: Sendable> {
     private var slot: ListSlot?
     /// What is done for the window meanwhile.
     private var run: LiveRun?
+    /// Whether a record that looks like that of a creation in flight must be shown later.
+    private var hasLookAlikes = false
 
     init(_ source: LiveSource<Record>, _ wake: AsyncStream<Void>.Continuation) {
         (self.source, self.wake) = (source, wake)
@@ -65,23 +67,26 @@ struct LiveReader<Record: Sendable> {
                 if let window, !window.sender.isCurrent { close() }
                 continue
             }
-            if let next = window.store.withState({ $0.next }) {
+            let (next, isRenamed, failure) = window.store.withState { state in
+                (state.next, state.isRenamed, state.readers[window.id]?.failure)
+            }
+            if let next {
                 // The previous user's records are taken away before the next user's are shown.
                 close()
                 if let snapshot = emptied(for: next.identity) { return snapshot }
                 continue
             }
-            if window.store.withState({ $0.isRenamed }) {
+            if isRenamed {
                 close()
                 continue
             }
-            if let failure = window.withState({ $1.failure }) { throw failure }
+            if let failure { throw failure }
             await restoreRecords(into: window)
             // What is stored is shown before the fetch begins, because a fast server's response would replace it.
             let snapshot = try await storedOrFetchedSnapshot(window, judge, isolation: actor)
             if let run {
                 LiveFetch.begin(source, window, in: run)
-                run.showLookAlikes(window, source.clock)
+                if hasLookAlikes { run.showLookAlikes(window, source.clock) }
             }
             return snapshot
         }
@@ -178,10 +183,11 @@ struct LiveReader<Record: Sendable> {
         _ window: LiveWindow, _ judge: QueryJudge, isolation actor: isolated (any Actor)?
     ) async throws -> LiveSnapshot<Record>? {
         let cannotConnect = source.service.app.cannotConnect
-        var isWorthShowing = false
+        var (isWorthShowing, hasLookAlikes) = (false, false)
         // Taken in one step, so that rows, states and total belong together.
         let content: LiveContent? = window.withState { store, reader in
             if cannotConnect { reader.isUnreachable = true }
+            hasLookAlikes = !store.lookAlikes.isEmpty && !reader.awaitsLookAlikes
             guard window.sender.isCurrent, let content = store.content(of: window.id),
                 let state = store.windows[window.id]
             else { return nil }
@@ -196,6 +202,7 @@ struct LiveReader<Record: Sendable> {
                     unfetched: state.missing, leftOut: state.unread, failure: reader.relatedFailure),
                 firstKeys: store.records.firstKeys)
         }
+        self.hasLookAlikes = hasLookAlikes
         guard var content else { return nil }
         content.unknown = unknown
         var (rows, changes) = (content.rows, content.rows.changes(since: decoded))

@@ -208,7 +208,9 @@ extension Store {
     mutating func endLookAlikes(through number: Int) { endLookAlikes { $0.number <= number } }
 
     private mutating func endLookAlikes(of parts: [LocalWrite]) {
-        if !lookAlikes.isEmpty { endLookAlikes { ended in parts.contains { $0.key == ended.creation } } }
+        // A patch of the record that is created has its key too.
+        let creations = parts.filter { $0.write.method == .create }
+        if !lookAlikes.isEmpty { endLookAlikes { ended in creations.contains { $0.key == ended.creation } } }
     }
 
     private mutating func endLookAlikes(where isEnded: (LookAlike) -> Bool) {

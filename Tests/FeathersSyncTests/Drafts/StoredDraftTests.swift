@@ -111,7 +111,10 @@ struct StoredDraftTests {
         let server = DraftServer(.strong)
         let app = try server.app()
         let folder = try OutboxFolder()
-        try await app.use(localStore: .directory(folder.url.appending(path: "store", directoryHint: .isDirectory)))
+        var store = LocalStore.directory(folder.url.appending(path: "store", directoryHint: .isDirectory))
+        // A busy machine is no silent server.
+        store.responseDelay = .seconds(3600)
+        try await app.use(localStore: store)
         var draft = try await app.service("notes", of: Note.self).stored.draft(7).value
         draft.text = "mine"
         try await draft.save()

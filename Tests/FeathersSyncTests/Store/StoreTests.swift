@@ -197,6 +197,19 @@ struct StoreTests {
         #expect(scene.texts(window) == ["new"] && !scene.wants(window))
     }
 
+    @Test("A discarded patch of a record in the making does not show the record beside it")
+    func lookAlikeOfPatched() throws {
+        var scene = Scene()
+        let window = try scene.open()
+        try scene.fetch(window, [])
+        let write = scene.queue(.create, nil, ["text": "new"])
+        scene.send(write)
+        let patch = scene.queue(.patch, .string(write.provisionalKey()), ["text": "newer"])
+        scene.hear(.created, Self.note(7, "new"))
+        scene.store.discarded(patch.id)
+        #expect(scene.texts(window) == ["new"] && scene.states(window) == [.pending])
+    }
+
     @Test("A record that looks like one in the making has no row of its own before the response")
     func lookAlike() throws {
         var scene = Scene()
