@@ -18,6 +18,8 @@ extension Window {
             let row: ResultRow?
             /// Whether the writes hide a known record.
             let isHidden: Bool
+            /// Whether it is created behind the known part.
+            let isBehind: Bool
         }
 
         /// All rows, the writes applied.
@@ -30,6 +32,8 @@ extension Window {
         fileprivate var changed: Set<String>?
         /// The number of known records that writes hide.
         fileprivate(set) var hiddenCount = 0
+        /// The number of records that queued writes create behind the known part.
+        fileprivate var behindCount = 0
     }
 
     /// The end of the known part. Records with writes are not shown behind it.
@@ -73,7 +77,7 @@ extension Window {
             parts[write.key, default: []].append(write)
         }
         var next = shown
-        if changed == nil { (next.rows, next.written, next.hiddenCount) = (known, [:], 0) }
+        if changed == nil { (next.rows, next.written, next.hiddenCount, next.behindCount) = (known, [:], 0, 0) }
         var moved: [ResultRow] = []
         for key in keys {
             let (isLookAlike, writes) = (hidden.contains(key), parts[key] ?? [])
@@ -82,9 +86,12 @@ extension Window {
             let row = writes.isEmpty ? base : row(key, base, other, records.ofWrite(key), writes)
             let old = next.written[key].map(\.row) ?? before[key] ?? table[key]
             if next.written[key]?.isHidden == true { next.hiddenCount -= 1 }
+            if next.written[key]?.isBehind == true { next.behindCount -= 1 }
             next.written[key] = nil
             if isLookAlike || !writes.isEmpty {
-                next.written[key] = Shown.Written(row: row, isHidden: base != nil && row == nil)
+                let isBehind = row == nil && base == nil && other == nil && creates(writes)
+                next.written[key] = Shown.Written(row: row, isHidden: base != nil && row == nil, isBehind: isBehind)
+                if isBehind { next.behindCount += 1 }
                 if base != nil, row == nil { next.hiddenCount += 1 }
             }
             if old === row { continue }
@@ -100,7 +107,7 @@ extension Window {
         }
         (next.known, next.end, next.changed) = (known, end, [])
         shown = next
-        return content(next.rows, added: next.rows.count - known.count)
+        return content(next.rows, added: next.rows.count - known.count + next.behindCount)
     }
 
     private var end: End { End(isComplete: isComplete, last: isComplete ? nil : known.last?.version) }
@@ -172,6 +179,15 @@ extension Window {
         return ResultRow(
             Record(key, record), sortValue: judge.sorter?.firstValue { record[$0] }, place: place, writeState: state,
             isWritten: true, write: last, isProvisional: isProvisional)
+    }
+
+    /// Whether queued writes create a record that is in the result.
+    private func creates(_ writes: [LocalWrite]) -> Bool {
+        guard writes.first?.write.method == .create, writes.allSatisfy({ $0.answered == nil && $0.failure == nil }),
+            !writes.contains(where: { $0.write.method == .remove })
+        else { return false }
+        let record = writes.reduce(JSONValue?.none) { $1.apply(to: $0, id: judge.id) }
+        return record.map { judge.judges($0) == true } ?? false
     }
 
     private func keepsPlace(_ base: JSONValue, _ record: JSONValue) -> Bool {

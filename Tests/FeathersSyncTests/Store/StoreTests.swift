@@ -410,6 +410,21 @@ struct StoreTests {
         for _ in 0..<8 { #expect(scene.store.known("1") == Self.note(1, "z")) }
     }
 
+    @Test("The total includes records that queued writes create behind the known part")
+    func behind() throws {
+        var scene = Scene()
+        let window = try scene.open(.sorted(by: "text").limit(2))
+        try scene.fetch(window, ["a", "b", "c"].enumerated().map { Self.note(Int64($0), $1) }, total: 9)
+        let write = scene.queue(.create, nil, ["text": "z"])
+        var content = scene.store.content(of: window)
+        #expect(content?.total == 10 && content?.isTotalEstimated == true && content?.rows.count == 2)
+        scene.queue(.patch, 8, ["text": "y"])
+        #expect(scene.store.content(of: window)?.total == 10)
+        scene.store.apply(.discarded(write.id))
+        content = scene.store.content(of: window)
+        #expect(content?.total == 9 && content?.isTotalEstimated == false)
+    }
+
     @Test("A page that was asked for before the list grew takes nothing away from what it shows since")
     func grown() throws {
         var scene = Scene()
