@@ -24,6 +24,9 @@ public import FeathersCore
 /// Each result is an array, which takes time for each of its records. For long lists, read ``snapshots``, whose records
 /// are shared with the previous snapshot: a change in 100,000 records then costs little more than in 1,000.
 ///
+/// A record that the model cannot be decoded from is left out, with a warning: see
+/// ``FeathersApp/requiresDecodableRecords``.
+///
 /// The sequence throws when the first fetch fails, or when a later fetch fails in a way that a retry would not fix.
 /// While the server cannot be reached, it waits and retries. When the signed-in user changes, the result is empty until
 /// the next user's records are fetched. If the service requires a sign-in, it stays empty while no one is signed in.
@@ -52,8 +55,8 @@ public struct LiveQuery<Element: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next result that differs from the previous one. The first result arrives as soon as it is
         /// fetched.
-        /// - Throws: ``FeathersError`` if the result cannot be fetched or a record cannot be decoded, or
-        ///   `CancellationError`.
+        /// - Throws: ``FeathersError`` if the result cannot be fetched, or if a record cannot be decoded and
+        ///   ``FeathersApp/requiresDecodableRecords`` is set; or `CancellationError`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> [Element]? {
             while let snapshot = try await reader.next(isolation: actor) {
                 // Snapshots may also differ in their states, their total or their source.
@@ -132,6 +135,8 @@ extension Service {
         _ query: Query<Model> = Query(), params: Params = Params(), id: String? = nil, stores: Bool = true,
         operators: [QueryOperator] = []
     ) -> LiveQuery<Model> {
+        var params = params
+        if !app.requiresDecodableRecords { params.skipsUndecodableRecords = true }
         var live = ownLive(query, params: params, id: id, stores: stores, operators: operators)
         // Where a live query is created decides for whom it is, because it may be read elsewhere.
         do {

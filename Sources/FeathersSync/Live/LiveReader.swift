@@ -21,6 +21,7 @@ struct LiveReader<Record: Sendable> {
     private var shown: ResultRows?
     private var shownSource: ResultSource?
     private var shownTotal: (count: Int?, isEstimated: Bool, hasMore: Bool) = (nil, false, false)
+    private var shownUndecodable = 0
     private var shownMissing = MissingRecords()
     /// Whether there may be stored records of the keys that were not looked for.
     private var hasNewKeys = false
@@ -215,9 +216,14 @@ struct LiveReader<Record: Sendable> {
         decoded = content.rows
         // Takes time for the whole result, but only while something is left out.
         if !undecodable.isEmpty {
-            if let keys {
-                let failed = rows.filter { undecodable.contains($0.version) }
-                content.missing.leftOut.formUnion(failed.compactMap { keys.text(in: $0.record) })
+            let failed = rows.filter { undecodable.contains($0.version) }
+            if let keys { content.missing.leftOut.formUnion(failed.compactMap { keys.text(in: $0.record) }) }
+            content.undecodableCount = failed.count { !$0.isWritten }
+            // For example of another version of the app.
+            if content.undecodableCount == rows.count(where: { !$0.isWritten }), content.undecodableCount > 0,
+                content.source != .server, keys == nil
+            {
+                throw FeathersError(.generalError, "None of the records can be decoded")
             }
             rows.removeAll { undecodable.contains($0.version) }
         }
@@ -239,9 +245,10 @@ struct LiveReader<Record: Sendable> {
             shownFor == window.sender && difference.isEmpty && content.source == shownSource
             && content.total == shownTotal.count
             && content.isTotalEstimated == shownTotal.isEstimated && content.hasMore == shownTotal.hasMore
-            && content.missing == shownMissing
+            && content.missing == shownMissing && content.undecodableCount == shownUndecodable
         guard !isSame else { return nil }
         (shown, shownSource, shownFor) = (rows, content.source, window.sender)
+        shownUndecodable = content.undecodableCount
         (shownTotal, shownMissing) = ((content.total, content.isTotalEstimated, content.hasMore), content.missing)
         window.withState { $1.shownFor = window.sender }
         return LiveSnapshot(rows, content, difference, identity: window.sender.identity)
@@ -254,7 +261,7 @@ struct LiveReader<Record: Sendable> {
         let difference = LiveDifference(
             ResultRows().changes(since: old), of: ResultRows(), since: old, firstKeys: content.firstKeys)
         (shown, shownSource, shownTotal) = (ResultRows(), content.source, (nil, false, false))
-        (decoded, undecodable, shownMissing) = (ResultRows(), [], MissingRecords())
+        (decoded, undecodable, shownMissing, shownUndecodable) = (ResultRows(), [], MissingRecords(), 0)
         return LiveSnapshot(ResultRows(), content, difference, identity: identity)
     }
 
@@ -287,6 +294,8 @@ struct LiveContent: Sendable {
     var hasMoreBefore = false
     /// Receives the relations that rows are read with although the query does not include them.
     var unknown: UnknownRelations?
+    /// The number of records that are left out, because they cannot be decoded.
+    var undecodableCount = 0
     /// What is not here, if the window has keys.
     var missing = MissingRecords()
     var firstKeys = FirstKeys()

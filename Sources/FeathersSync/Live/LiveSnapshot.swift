@@ -22,6 +22,9 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
     public let total: Int?
     /// Whether ``total`` is an estimate, because something concerned a record beyond the known part of the result.
     public let isTotalEstimated: Bool
+    /// The number of records that are left out, because the model cannot be decoded from them: see
+    /// ``FeathersApp/requiresDecodableRecords``.
+    public var undecodableCount: Int { content.undecodableCount }
     /// Whether more records follow, which ``LiveQuery/loadMore(_:at:)`` shows.
     public let hasMore: Bool
     /// Whether there are records before the first one. Only a list around a record may have some.

@@ -102,18 +102,21 @@ struct LiveQueryTests {
             ])
     }
 
-    @Test("leaves out what cannot be decoded where the caller says so")
+    @Test("leaves out what cannot be decoded, and says how many records that concerns")
     func skipped() async throws {
         let app = FeathersApp()
         let records: [JSONObject] = [["id": 1, "text": "one", "rank": 0], ["id": 2, "text": 5, "rank": 1]]
         try await app.use(MemoryService(startID: 3, records: records), at: "messages")
         let messages = app.service("messages", of: Message.self)
-        var params = Params()
-        params.skipsUndecodableRecords = true
-        var live = messages.live(.sorted(by: "id"), params: params).makeAsyncIterator()
-        #expect(try await live.next()?.map(\.id) == [1])
+        var live = messages.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        var snapshot = try await live.next()
+        #expect(snapshot?.map(\.record.id) == [1] && snapshot?.undecodableCount == 1)
         try await messages.json.create(["text": "three", "rank": 0])
-        #expect(try await live.next()?.map(\.id) == [1, 3])
+        snapshot = try await live.next()
+        #expect(snapshot?.map(\.record.id) == [1, 3] && snapshot?.undecodableCount == 1)
+        try await messages.json.patch(2, with: ["text": "two"])
+        snapshot = try await live.next()
+        #expect(snapshot?.map(\.record.id) == [1, 2, 3] && snapshot?.undecodableCount == 0)
     }
 
     /// A record that counts its decodings by id, and cannot be decoded if its text is "bad".
@@ -183,10 +186,10 @@ struct LiveQueryTests {
     func undecodable() async throws {
         let messages = try await messages("a", "b")
         let counted = messages.of(Counted.self)
-        var params = Params()
-        params.skipsUndecodableRecords = true
+        messages.app.requiresDecodableRecords = true
         var strict = counted.live(.sorted(by: "id")).makeAsyncIterator()
-        var lenient = counted.live(.sorted(by: "id"), params: params).makeAsyncIterator()
+        messages.app.requiresDecodableRecords = false
+        var lenient = counted.live(.sorted(by: "id")).makeAsyncIterator()
         #expect(try await strict.next()?.count == 2)
         #expect(try await lenient.next()?.count == 2)
         try await messages.patch(1, with: ["text": "bad"])
@@ -204,6 +207,7 @@ struct LiveQueryTests {
             for try await _ in refusing.service("messages").live() {}
         } throws: { FeathersError.Code.forbidden ~= $0 }
         let strange = FeathersApp(transport: StubTransport { _ in [["id": 1, "text": 5]] })
+        strange.requiresDecodableRecords = true
         await #expect {
             for try await _ in strange.service("messages", of: Message.self).live() {}
         } throws: { FeathersError.Code.generalError ~= $0 }

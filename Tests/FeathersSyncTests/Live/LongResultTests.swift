@@ -37,7 +37,7 @@ struct LongResultTests {
     }
 
     @Test(
-        "leaves out what cannot be decoded anywhere in it where the caller says so, and throws otherwise",
+        "leaves out what cannot be decoded anywhere in it, unless the app says otherwise",
         arguments: [true, false])
     func undecodable(isSkipped: Bool) async throws {
         let app = FeathersApp()
@@ -46,9 +46,8 @@ struct LongResultTests {
         }
         try await app.use(MemoryService(multi: .all, records: records), at: "messages")
         let messages = app.service("messages", of: Message.self)
-        var params = Params()
-        params.skipsUndecodableRecords = isSkipped
-        var live = messages.live(.sorted(by: "id"), params: params).snapshots.makeAsyncIterator()
+        app.requiresDecodableRecords = !isSkipped
+        var live = messages.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
         guard isSkipped else {
             await #expect(throws: FeathersError.self) { try await live.next() }
             return
