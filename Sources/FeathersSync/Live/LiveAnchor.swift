@@ -97,12 +97,14 @@ enum LiveRowsReader<Record: Sendable> {
 
 /// Reads a list around a record: the records from it on, and those before it, in the opposite order.
 struct LiveAnchorReader<Record: Sendable> {
-    private let source: LiveSource<Record>
-    private let anchor: LiveAnchor
-    private let wake: AsyncStream<Void>.Continuation
+    let source: LiveSource<Record>
+    let anchor: LiveAnchor
+    let wake: AsyncStream<Void>.Continuation
     private var readers: (before: LiveReader<Record>, after: LiveReader<Record>)?
     private var latest: (before: LiveSnapshot<Record>?, after: LiveSnapshot<Record>?)
     private var shown = ResultRows()
+    /// The record at which the lists begin, until the server has shown that it finds it there.
+    var unproven: JSONValue?
 
     init(_ source: LiveSource<Record>, _ anchor: LiveAnchor, _ wake: AsyncStream<Void>.Continuation) {
         let named = source.service.app.outbox?.withState { source.named($0.names) }
@@ -123,8 +125,15 @@ struct LiveAnchorReader<Record: Sendable> {
         var readers: (before: LiveReader<Record>, after: LiveReader<Record>)
         if let open = self.readers { readers = open } else { readers = try await open() }
         defer { self.readers = readers }
-        let before = try await readers.before.poll(isolation: actor)
-        let after = try await readers.after.poll(isolation: actor)
+        var before = try await readers.before.poll(isolation: actor)
+        var after = try await readers.after.poll(isolation: actor)
+        if let record = try await displaced(by: readers.after) {
+            readers.before.close()
+            readers.after.close()
+            (readers, latest) = (try await openByValue(of: record), (nil, nil))
+            before = try await readers.before.poll(isolation: actor)
+            after = try await readers.after.poll(isolation: actor)
+        }
         guard before != nil || after != nil else { return nil }
         // Each half may hear of a sign-in first. What the other one has shown to the previous user is not shown then.
         let identity = (after ?? before)?.identity
@@ -132,22 +141,35 @@ struct LiveAnchorReader<Record: Sendable> {
         guard let before = latest.before, let after = latest.after else { return nil }
         let first = before.identity == identity ? before.rows.rows : ResultRows()
         let second = after.identity == identity ? after.rows.rows : ResultRows()
-        // A record may have moved from one half to the other between the two.
-        let keys = Set(second.map(\.key))
-        let rows = ResultRows(first.reversed().filter { !keys.contains($0.key) } + Array(second))
         var content = after.content
+        if let window { content.firstKeys = window.withState { store, _ in store.records.firstKeys } }
+        let rows = Self.joined(first.reversed(), Array(second), content.firstKeys)
         content.hasMoreBefore = before.hasMore
         if before.source != .server { content.source = before.source }
         if let first = before.total, let second = after.total { content.total = first + second }
         content.isTotalEstimated = before.isTotalEstimated || after.isTotalEstimated
+        content.undecodableCount += before.undecodableCount
         defer { shown = rows }
         let difference = LiveDifference(
             rows.changes(since: shown), of: rows, since: shown, firstKeys: content.firstKeys)
         return LiveSnapshot(rows, content, difference, identity: identity)
     }
 
+    /// Returns the rows of both lists, each once. A record may have moved from one to the other between the two, and a
+    /// creation in flight may be in one while the other has its record.
+    private static func joined(_ before: [ResultRow], _ after: [ResultRow], _ firstKeys: FirstKeys) -> ResultRows {
+        let rows = before + after
+        var indices: [String: Int] = [:]
+        for (index, row) in rows.enumerated() {
+            let id = firstKeys.shown(row.key)
+            if let other = indices[id], rows[other].writeState == .confirmed, row.writeState != .confirmed { continue }
+            indices[id] = index
+        }
+        return ResultRows(rows.enumerated().filter { indices[firstKeys.shown($1.key)] == $0 }.map(\.element))
+    }
+
     /// Opens both lists, as soon as the record's place in the order is known.
-    private func open() async throws -> (before: LiveReader<Record>, after: LiveReader<Record>) {
+    private mutating func open() async throws -> (before: LiveReader<Record>, after: LiveReader<Record>) {
         if let refusal = source.refusal { throw refusal }
         guard let sort = source.query.json["$sort"]?.object, !sort.isEmpty, source.query.json["$skip"] == nil else {
             throw FeathersError(
@@ -158,21 +180,13 @@ struct LiveAnchorReader<Record: Sendable> {
         let store = app.liveStores.store(
             of: source.service, source.params.route, id: source.id, await app.resolvedSender())
         let (record, origin) = try await anchorRecord(in: store)
-        var (before, after) = (source, source)
-        if sort[source.id] == nil { after.query = after.query.sorted(by: source.id) }
-        before.query = after.query
-        before.query.json["$sort"] = .object(
-            JSONObject((after.query.json["$sort"]?.object ?? [:]).map { ($0.key, Self.opposite(of: $0.value)) }))
+        var (before, after) = halves(around: record)
         before.query = try before.query.after(record).limit(anchor.count / 2)
         after.query = try after.query.after(record, included: true).limit(anchor.count - anchor.count / 2)
-        before.end = .start
+        unproven = record
         let halves = await source.surroundings(of: anchor.id, record, from: origin, (before, after), in: store)
         (before.half, after.half) = (halves?.before, halves?.after)
         return (LiveReader(before, wake), LiveReader(after, wake))
-    }
-
-    private static func opposite(of direction: JSONValue) -> JSONValue {
-        (direction.integer ?? direction.string.flatMap { Int64($0) } ?? 1) < 0 ? 1 : -1
     }
 
     /// Returns the record, and where it comes from; nil if another live query shows it.

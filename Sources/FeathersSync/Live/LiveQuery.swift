@@ -96,6 +96,10 @@ struct LiveSource<Element: Sendable>: Sendable {
     var anchor: LiveAnchor?
     /// What this device has of the list, if it is a half of one around a record.
     var half: StoredHalf?
+    /// The number of records that the list has beyond its limit when it opens, and the value of the first sorted
+    /// property at which it begins, if it is a half of one around a record.
+    var growth = 0
+    var boundary: JSONValue?
     /// The end of the list at which the result grows.
     var end = LiveEnd.end
     /// The records to read with each record.

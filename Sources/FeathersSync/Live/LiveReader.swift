@@ -47,6 +47,7 @@ struct LiveReader<Record: Sendable> {
             try source.service.app.refuseToken(in: source.params, for: "A live query")
             judge = try QueryJudge(
                 source.params.query.joined(with: source.query), id: source.id, operators: source.operators)
+            judge?.boundary = source.boundary
             refusal = nil
         } catch {
             (judge, refusal) = (nil, error)
@@ -135,6 +136,7 @@ struct LiveReader<Record: Sendable> {
         guard let judge else { return }
         let store = app.liveStores.store(of: source.service, source.params.route, id: source.id, sender)
         var opened = Window(judge, hasRoute: !source.params.route.isEmpty)
+        opened.growth = source.growth
         if let keys { opened.beginKeys(keys.property) }
         let window = store.open(opened, shownFor: shownFor, wake)
         let run = LiveRun()

@@ -23,6 +23,8 @@ struct QueryJudge: Sendable {
     let id: String
     /// The keys whose records the window has, if it is that of a relation.
     var keys: RelatedKeys?
+    /// The value of the first sorted property at which a list around a record begins.
+    var boundary: JSONValue?
     private let selection: QuerySelection?
     /// The query as the app has written it.
     private let query: Query<JSONValue>
@@ -64,6 +66,7 @@ struct QueryJudge: Sendable {
         guard let named = query.named(names) else { return nil }
         var judge = try? QueryJudge(named, id: id, operators: operators)
         judge?.keys = keys
+        judge?.boundary = boundary
         return judge
     }
 
@@ -72,9 +75,10 @@ struct QueryJudge: Sendable {
     var canJudge: Bool { matcher != nil && skip == 0 }
 
     /// Returns whether a record meets the query's conditions; nil if only the server knows, because a date is in an
-    /// unknown form. False if the query cannot be evaluated locally.
+    /// unknown form, or because the list begins at the record's rounded value. False if the query cannot be evaluated locally.
     func judges(_ record: JSONValue) -> Bool? {
         guard let matcher, keys?.contain(record) ?? true else { return false }
+        if hasUncertainSide(record) { return nil }
         let isMatch = matcher.judges(record)
         guard isMatch != false, recordTests.allSatisfy({ $0.test.matches(record, $0.operand) ?? false }) else {
             return false

@@ -12,6 +12,12 @@ extension Window {
 }
 
 extension QueryJudge {
+    /// Returns whether only the server knows on which side of the boundary a record is.
+    func hasUncertainSide(_ record: JSONValue) -> Bool {
+        guard let boundary, boundary.isRounded else { return false }
+        return sorter?.firstValue { record[$0] } == boundary
+    }
+
     /// Returns whether only the server knows the order of two records: their times or fractional numbers are equal in
     /// JSON, but may not be on the server, or the forms of their values differ, so that they are not compared as the
     /// server compares them.

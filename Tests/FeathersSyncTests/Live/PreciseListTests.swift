@@ -98,4 +98,27 @@ struct PreciseListTests {
         #expect(Self.ids(snapshot) == Array(ids.prefix(snapshot?.count ?? 0)))
         #expect(snapshot?.total == 41 && snapshot?.hasMore == (snapshot?.count != 41))
     }
+
+    @Test(
+        "begins around a record whose value the server rounds, with all records on both sides",
+        arguments: [SortDirection.ascending, .descending], [(3, Int64(20)), (10, 20), (100, 20), (10, 11), (10, 5)])
+    func around(direction: SortDirection, example: (page: Int, anchor: Int64)) async throws {
+        let table = Table(page: example.page)
+        let query = table.records.live(.sorted(by: "at", direction)).window(around: example.anchor, of: 6)
+        var live = query.snapshots.makeAsyncIterator()
+        var snapshot = try await live.next()
+        let ids = try await table.ids(direction)
+        let shown = Self.ids(snapshot)
+        let first = try #require(ids.firstIndex(of: shown.first ?? -1))
+        #expect(shown == Array(ids[first...].prefix(shown.count)))
+        let index = try #require(shown.firstIndex(of: example.anchor))
+        let place = try #require(ids.firstIndex(of: example.anchor))
+        // A server with smaller pages sends fewer at first.
+        let half = min(3, example.page)
+        #expect(index >= min(half, place) && shown.count - index >= min(half, ids.count - place), "\(shown) of \(ids)")
+        while try await query.loadMore(at: .start) {}
+        while try await query.loadMore(at: .end) {}
+        while snapshot?.hasMore == true || snapshot?.hasMoreBefore == true { snapshot = try await live.next() }
+        #expect(Self.ids(snapshot) == ids)
+    }
 }
