@@ -52,9 +52,16 @@ extension LiveSource {
         let chunks = wanted.chunks(of: await service.idsPerRequest)
         let pages = Locked(limits.maximumPages)
         let results = try await chunks.concurrentMap(atMost: RequestedIDs.concurrency) { chunk in
-            var query = query.where(keys.property, .isIn(chunk.map(\.json)))
-            query.json["$sort"] = nil
-            return try await self.pages(query, within: pages)
+            var base = query
+            base.json["$sort"] = nil
+            let query = base.where(keys.property, .isIn(chunk.map(\.json)))
+            let result = try await self.pages(query, within: pages)
+            // The ids may have another type there: `"7"` for `7`. Over REST, both are the same.
+            let other = chunk.compactMap(\.ofOtherType)
+            guard keys.property == id, !other.isEmpty, result.found.allSatisfy({ $0.page.isEmpty && !$0.isText })
+            else { return result }
+            return try await self.pages(
+                base.where(keys.property, .isIn(other.map(\.json))), within: pages)
         }
         var found = results.map(\.found)
         var unread: Set<String> = []
@@ -168,5 +175,15 @@ extension LiveSource {
         let found = try await found(Query().setting(id, recordID.json).limit(1))
         if let record = found.page.first { return record }
         return try await records(unread([[recordID]], in: [[found]]), Query()).first?.page.first
+    }
+}
+
+extension ServiceID {
+    /// The same id as a number or text; nil if it is not the text of a number.
+    fileprivate var ofOtherType: ServiceID? {
+        switch self {
+        case .string(let text): Int64(text).flatMap { String($0) == text ? ServiceID(.integer($0)) : nil }
+        default: ServiceID(.string(key))
+        }
     }
 }

@@ -104,15 +104,32 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     private mutating func warn(about rows: [ResultRow]) {
         guard !hasWarned else { return }
-        let isLong = rows.contains(where: plan.hasMoreKeys)
-        guard isLong || !waiting.isEmpty else { return }
+        if rows.contains(where: plan.hasMoreKeys) {
+            warn(
+                "A record has more keys of the relation \(plan.name) than the first \(plan.maximumKeys), which are read"
+            )
+        } else if !waiting.isEmpty {
+            warn(
+                "A list has more keys of the relation \(plan.name) than the \(limits.maximumKeysPerList) that are read")
+        } else if let reason = rows.lazy.compactMap(plan.misfit).first {
+            warn("The relation \(plan.name) finds no records: \(reason)")
+        }
+    }
+
+    private mutating func warn(_ text: String) {
         hasWarned = true
-        source.service.app.diagnostics.log(
-            .warning, .calls,
-            isLong
-                ? "A record has more keys of the relation \(plan.name) than the first \(plan.maximumKeys), which are read"
-                : "A list has more keys of the relation \(plan.name) than the \(limits.maximumKeysPerList) that are read",
-            [.path: .string(source.service.path)])
+        source.service.app.diagnostics.log(.warning, .calls, text, [.path: .string(source.service.path)])
+    }
+
+    /// Warns once if the server has found none of several records. Their own relation, of many, may have none.
+    private mutating func warnIfNoneIsFound() {
+        guard !hasWarned, plan.isUnique, waiting.isEmpty, wanted.count > 1, snapshot?.source == .server,
+            snapshot?.isEmpty == true, read.missing == MissingRecords(),
+            let example = wanted.values.map({ "\($0.value)" }).min()
+        else { return }
+        warn(
+            "The relation \(plan.name) finds none of \(wanted.count) records, for example \(example): check that their "
+                + "service has such ids in '\(plan.id)', and shows them to the user")
     }
 
     private func keys(of row: ResultRow) -> [(text: String, value: JSONValue)] {
@@ -190,6 +207,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
         }
         (snapshot, read.list, read.missing, read.isRead) = (next, next.rows, missing, true)
         (read.related, read.isNews) = (next.related, true)
+        warnIfNoneIsFound()
     }
 
     private mutating func insert(_ row: ResultRow, _ key: String) {

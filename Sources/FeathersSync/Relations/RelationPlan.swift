@@ -10,6 +10,14 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
         case toSome(String)
         /// A property of the related records holds this record's id.
         case toMany(String)
+
+        /// The property of this record that holds keys; nil if none does.
+        var property: String? {
+            switch self {
+            case .toOne(let property), .toSome(let property): property
+            case .toMany: nil
+            }
+        }
     }
 
     let path: String
@@ -84,6 +92,16 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
             return false
         }
         return allKeys(of: row, in: property).dropFirst(maximumKeys).contains { _ in true }
+    }
+
+    /// Returns why a row has no keys, if its property has a value of another kind than the relation expects.
+    func misfit(_ row: ResultRow) -> String? {
+        switch (kind, kind.property.flatMap { row.record[$0] }) {
+        case (.toOne(let name), .array?): "'\(name)' has an array, so declare 'relation(toMany:at:byAll:)'"
+        case (.toSome(let name), .string?), (.toSome(let name), .integer?):
+            "'\(name)' has one id, so declare 'relation(to:at:by:)'"
+        default: nil
+        }
     }
 
     /// Returns the record that the server has embedded in a record, if any.

@@ -101,4 +101,54 @@ struct RelationFormatTests {
         mayAnswer.resolve(())
         #expect(try await row?[Entry.readers].map(\.fullName) == ["Bob", "Ada"])
     }
+
+    struct Loose: Codable, Sendable, Queryable {
+        var id: Int
+        var owner: JSONValue
+
+        enum CodingKeys: String, CodingKey { case id, owner }
+
+        static let person = relation(to: Named.self, at: "people", by: .owner)
+        static let people = relation(toMany: Named.self, at: "people", byAll: .owner)
+        static let named = relation(to: Named.self, at: "people", by: .owner, id: "_id")
+    }
+
+    struct Named: Codable, Sendable { var fullName: String }
+
+    /// Reads a relation of two records, and returns what the diagnostics warn of.
+    private func read<Value>(
+        _ relation: Relation<Loose, Value>, _ owners: [JSONValue], of ids: [JSONValue]
+    ) async throws -> (rows: [LiveRow<Loose>], warnings: [String]) {
+        let warnings = Locked<[String]>([])
+        let app = FeathersApp()
+        app.use(diagnostics: .text { line in warnings.withLock { $0.append(line) } })
+        app.relationLimits.responseDelay = .seconds(600)
+        let records = owners.enumerated().map { ["id": .integer(Int64($0)), "owner": $1] as JSONObject }
+        try await app.use(MemoryService(records: records), at: "rows")
+        let people = ids.map { ["id": $0, "fullName": "Ada"] as JSONObject }
+        try await app.use(MemoryService(records: people), at: "people")
+        var live = app.service("rows", of: Loose.self).live().including(relation).snapshots.makeAsyncIterator()
+        let rows = try await live.next().map(Array.init) ?? []
+        return (rows, warnings.withLock { $0.filter { $0.contains("The relation") } })
+    }
+
+    @Test(
+        "are found by text and by number",
+        arguments: [(["7", "8"], [7, 8]), ([7, 8], ["7", "8"])] as [([JSONValue], [JSONValue])])
+    func types(owners: [JSONValue], ids: [JSONValue]) async throws {
+        let found = try await read(Loose.person, owners, of: ids)
+        #expect(found.rows.map { $0[Loose.person]?.fullName } == ["Ada", "Ada"] && found.warnings.isEmpty)
+    }
+
+    @Test("that are not found, or have no key, cause one warning with the reason")
+    func warnings() async throws {
+        var found = try await read(Loose.named, [7, 8], of: [7, 8])
+        #expect(found.warnings.count == 1 && found.warnings.first?.contains("in '_id'") == true)
+        found = try await read(Loose.person, [[7], [8]], of: [7, 8])
+        #expect(found.warnings.count == 1 && found.warnings.first?.contains("byAll") == true)
+        found = try await read(Loose.people, [7, 8], of: [7, 8])
+        #expect(found.warnings.count == 1 && found.warnings.first?.contains("one id") == true)
+        found = try await read(Loose.person, [7, 9], of: [7, 8])
+        #expect(found.warnings.isEmpty)
+    }
 }
