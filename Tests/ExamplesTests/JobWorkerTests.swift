@@ -21,7 +21,7 @@ struct JobWorkerTests {
         let queue = UUID().uuidString
         try await withFeathersApp(FeathersApp(transport: .socketIO(url))) { app in
             let jobs = app.service("todos", of: Job.self)
-            for number in 1...count { try await jobs.create(Job(queue: queue, text: "\(number)")) }
+            try await jobs.create(contentsOf: (1...count).map { Job(queue: queue, text: "\($0)") })
             try await body(jobs, queue, proxy)
         }
         try await proxy.close()
@@ -67,6 +67,90 @@ struct JobWorkerTests {
             }
             #expect(done.withLock { $0.count } == 30)
             #expect(done.withLock { $0.values.allSatisfy { $0 == 1 } })
+        }
+    }
+
+    @Test("Two workers do 1,000 jobs, and take up those of workers that are killed")
+    func kills() async throws {
+        try await withQueue(1_000) { jobs, queue, proxy in
+            let deadly: Set<String> = ["100", "400", "700", "1000"]
+            let begun = Mutex<[String: Int]>([:])
+            let finished = Promise<Void>()
+            let workers = Mutex<[Worker]>([])
+            let employ: @Sendable () async throws -> Void = {
+                // Each worker's life is a task whose end is a kill: after it, the worker makes no call.
+                var isKilled = true
+                while isKilled {
+                    let (app, kill) = (self.app(proxy), Promise<Void>())
+                    let worker = Worker(
+                        "same host", jobs: app.service("todos", of: Job.self), queue: queue, lease: .seconds(5)
+                    ) { job in
+                        let (isFirst, all) = begun.withLock { begun in
+                            begun[job.text, default: 0] += 1
+                            return (begun[job.text] == 1, begun.count == 1_000)
+                        }
+                        if isFirst, deadly.contains(job.text) {
+                            kill.resolve(())
+                            try await Promise<Void>().value()
+                        }
+                        if all, begun.withLock({ begun in deadly.allSatisfy { begun[$0] == 2 } }) {
+                            finished.resolve(())
+                        }
+                    }
+                    workers.withLock { $0.append(worker) }
+                    isKilled = try await withThrowingTaskGroup(of: Bool.self) { group in
+                        group.addTask {
+                            try await withFeathersApp(app) { _ in try await worker.run() }
+                            return false
+                        }
+                        group.addTask {
+                            try await kill.value()
+                            return true
+                        }
+                        defer { group.cancelAll() }
+                        return try await group.next() ?? false
+                    }
+                }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...2 { group.addTask { try await employ() } }
+                try await finished.value()
+                for worker in workers.withLock({ $0 }) { worker.stop() }
+                try await group.waitForAll()
+            }
+            #expect(Set(workers.withLock { $0.map(\.name) }).count == 6)
+            let twice = begun.withLock { $0.filter { $0.value > 1 } }
+            #expect(twice.count == 4 && Set(twice.keys) == deadly)
+            let last = try await jobs.count(.where(.queue, queue).where(.state, .notEquals(Job.State.done)))
+            #expect(last == 0)
+        }
+    }
+
+    @Test("Jobs that the server refuses to give to a worker don't hide the others")
+    func refused() async throws {
+        try await withQueue(60) { jobs, queue, proxy in
+            let app = app(proxy)
+            let worker = Promise<Worker>()
+            // The server's rule: nobody claims the first 50 jobs.
+            app.use(
+                hooks: Hooks(before: [
+                    { context in
+                        guard context.method == .patch, let id = context.id else { return }
+                        let number = try await jobs.json.get(id)["text"]?.string.flatMap { Int($0) }
+                        if let number, number <= 50 { throw FeathersError(.forbidden, "Not for you") }
+                    }
+                ]))
+            let done = Mutex<[String]>([])
+            let made = Worker("worker", jobs: app.service("todos", of: Job.self), queue: queue) { job in
+                let isLast = done.withLock { done in
+                    done.append(job.text)
+                    return done.count == 10
+                }
+                if isLast { try await worker.value().stop() }
+            }
+            worker.resolve(made)
+            try await withFeathersApp(app) { _ in try await made.run() }
+            #expect(done.withLock { $0 } == (51...60).map { "\($0)" })
         }
     }
 

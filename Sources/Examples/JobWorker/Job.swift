@@ -10,10 +10,12 @@ struct Job: Codable, Queryable {
     var queue: String
     var text: String
     var state = State.open
-    /// The name of the worker that has claimed the job.
+    /// The unique name of the process that has claimed the job.
     var worker: String?
+    /// The end of the lease, in milliseconds since 1970. After it, another worker may claim the job.
+    var leaseEnd: Int?
     /// Why the job has failed.
     var reason: String?
 
-    enum CodingKeys: String, CodingKey { case id, queue, text, state, worker, reason }
+    enum CodingKeys: String, CodingKey { case id, queue, text, state, worker, leaseEnd, reason }
 }

@@ -15,7 +15,8 @@ enum JobWorker {
           QUEUE    the name of the queue
 
         A job has a queue, a text and the state 'open'. One that cannot be read or processed gets the state 'failed' and
-        a reason, and the others go on.
+        a reason, and the others go on. A worker has a job for 30 seconds and renews that while it works; the job of a
+        worker that was killed is taken up by another, so each job is done at least once.
         """
 
     static func main() async {

@@ -1,123 +1,128 @@
 import Feathers
+import Foundation
 import Synchronization
 
 /// Processes jobs from a queue that it shares with other workers, one at a time.
 ///
-/// A job that cannot be read or processed fails, with the reason. It stops neither the worker nor the other jobs.
+/// Each job is done at least once: if its worker is killed, or loses the server for longer than the lease, another
+/// worker does it again, so make the work repeatable. A job that cannot be read or processed fails, with the reason.
+/// It stops neither the worker nor the other jobs.
 final class Worker: Sendable {
-    private let name: String
-    private let jobs: Service<JSONValue>
+    /// The name of this process in the jobs that it claims. Containers often have the same host name and process
+    /// identifier, so a random part makes the name unique.
+    let name: String
+    let jobs: Service<JSONValue>
+    let lease: Duration
     private let queue: String
     private let work: @Sendable (Job) async throws -> Void
-    private let report: @Sendable (String) -> Void
-    private let isStopping = Atomic<Bool>(false)
-    /// The latest known open jobs, as JSON, so that a record that isn't a job does not hide the others. Older states
-    /// are irrelevant.
-    private let open = AsyncStream.makeStream(of: [JSONValue].self, bufferingPolicy: .bufferingNewest(1))
+    let report: @Sendable (String) -> Void
+    private let stopping = Atomic<Bool>(false)
+    /// The reasons to look for jobs: one in the buffer stands for any number of them.
+    private let wakeups = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
-    ///   - name: The name that distinguishes this worker from others.
+    ///   - name: A name for people who look at the jobs.
     ///   - jobs: The service that stores the jobs.
     ///   - queue: The name of the queue.
+    ///   - lease: The time after which other workers take up the job of a worker that was killed. A worker renews its
+    ///     lease three times in that time. The clocks of the workers' machines must differ by less than a third of it.
     ///   - report: Receives a sentence about each job that has failed, or that is left to others.
-    ///   - work: Processes a job. If it throws, the job has failed.
+    ///   - work: Processes a job. If it throws, the job has failed. It is canceled if another worker has the job.
     init(
-        _ name: String, jobs: Service<Job>, queue: String, report: @escaping @Sendable (String) -> Void = { _ in },
-        work: @escaping @Sendable (Job) async throws -> Void
+        _ name: String, jobs: Service<Job>, queue: String, lease: Duration = .seconds(30),
+        report: @escaping @Sendable (String) -> Void = { _ in }, work: @escaping @Sendable (Job) async throws -> Void
     ) {
-        (self.name, self.jobs, self.queue, self.report, self.work) = (name, jobs.json, queue, report, work)
+        self.name = "\(name)-\(UUID().uuidString)"
+        (self.jobs, self.queue, self.lease, self.report, self.work) = (jobs.json, queue, lease, report, work)
     }
 
     /// Works until ``stop()`` is called. A job that has begun is finished first.
     /// - Throws: The error if jobs cannot be fetched.
     func run() async throws {
-        let query = Query.where("queue", queue).where("state", Job.State.open).sorted(by: "id").limit(20)
-        let live = jobs.live(query)
+        // Subscribed before the first look, so that no job is missed in between.
+        let deliveries = jobs.eventDeliveries([.created, .updated, .patched], bufferingNewest: 100)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                defer { self.open.continuation.finish() }
-                for try await jobs in live { self.open.continuation.yield(jobs) }
-            }
-            // Jobs that the server refuses to give to this worker.
-            var refused: Set<ServiceID> = []
-            for await jobs in open.stream {
-                for record in jobs where !isStopping.load(ordering: .acquiring) {
-                    guard let id = record["id"].flatMap({ ServiceID($0) }), !refused.contains(id) else { continue }
-                    do {
-                        try await process(record, id)
-                    } catch let error as FeathersError where error.execution == .answered {
-                        refused.insert(id)
-                        report("Job \(id) is left to others: \(error)")
-                    }
+                for await delivery in deliveries where Self.maybeAboutOpenJob(delivery) {
+                    self.wakeups.continuation.yield()
                 }
             }
-            if isStopping.load(ordering: .acquiring) { group.cancelAll() } else { try await group.waitForAll() }
+            // No event tells of a lease that has ended.
+            group.addTask {
+                while true {
+                    self.wakeups.continuation.yield()
+                    try await Task.sleep(for: self.lease)
+                }
+            }
+            defer { group.cancelAll() }
+            // Jobs that the server refuses to give to this worker.
+            var refused: Set<ServiceID> = []
+            for await _ in wakeups.stream where !isStopping {
+                do {
+                    try await answered(attemptsAfterStop: 0) { try await self.lookForJobs(&refused) }
+                } catch let error as FeathersError where error.execution != .answered && isStopping {
+                    // Stopped without a connection. No work has begun.
+                }
+            }
+            try Task.checkCancellation()
         }
     }
 
     /// Stops the worker from beginning another job.
     func stop() {
-        isStopping.store(true, ordering: .releasing)
-        open.continuation.finish()
+        stopping.store(true, ordering: .releasing)
+        wakeups.continuation.finish()
+    }
+
+    var isStopping: Bool { stopping.load(ordering: .acquiring) }
+
+    private static func maybeAboutOpenJob(_ delivery: EventDelivery<ServiceEvent>) -> Bool {
+        switch delivery {
+        case .event(let event): event.data["state"]?.string == Job.State.open.rawValue
+        case .gap: true
+        }
+    }
+
+    /// Processes all jobs that nobody works on. The pages continue after the last job, so that those which this worker
+    /// cannot have don't hide the others. The jobs are JSON, so that a record that isn't a job doesn't either.
+    private func lookForJobs(_ refused: inout Set<ServiceID>) async throws {
+        let states = [Job.State.open, .claimed].map { JSONValue.string($0.rawValue) }
+        let unfinished = Query<JSONValue>.where("queue", queue).where("state", .isIn(states)).sorted(by: "id")
+        for try await page in jobs.pages(unfinished, of: 20, keyedBy: "id") {
+            for record in page.data where isFree(record) {
+                guard !isStopping else { return }
+                guard let id = record["id"].flatMap({ ServiceID($0) }), !refused.contains(id) else { continue }
+                do {
+                    if try await claim(id, asSeen: record) { try await process(record, id) }
+                } catch let error as FeathersError where error.execution == .answered {
+                    refused.insert(id)
+                    report("Job \(id) is left to others: \(error)")
+                }
+            }
+        }
     }
 
     private func process(_ record: JSONValue, _ id: ServiceID) async throws {
-        guard try await claim(id) else { return }
-        var outcome = ["state": Job.State.done.rawValue]
-        do {
-            try await work(try record.decode(Job.self))
-        } catch {
-            report("Job \(id) has failed: \(error)")
-            outcome = ["state": Job.State.failed.rawValue, "reason": "\(error)"]
-        }
-        try await finish(id, outcome)
-    }
-
-    /// Claims a job. The server changes it only if it is still open, so only one worker gets it.
-    /// - Returns: Whether this worker has the job; false if another worker was first.
-    private func claim(_ id: ServiceID) async throws -> Bool {
-        let claim = ["state": Job.State.claimed.rawValue, "worker": name]
-        do {
-            return try await answered(attemptsAfterStop: 0) {
+        let outcome = await withTaskGroup(of: [String: String]?.self) { group in
+            group.addTask {
+                try? await self.renewLease(of: id)
+                return nil
+            }
+            group.addTask {
                 do {
-                    try await self.jobs.patch(id, with: claim, query: .where("state", Job.State.open))
-                    return true
-                } catch FeathersError.Code.notFound {
-                    // An earlier attempt whose response was lost may have claimed the job.
-                    let job = try await self.jobs.get(id)
-                    return job["state"]?.string == Job.State.claimed.rawValue && job["worker"]?.string == self.name
+                    try await self.work(try record.decode(Job.self))
+                    return ["state": Job.State.done.rawValue]
+                } catch {
+                    return ["state": Job.State.failed.rawValue, "reason": "\(error)"]
                 }
             }
-        } catch FeathersError.Code.notFound {
-            return false
-        } catch let error as FeathersError where error.execution != .answered {
-            // Stopped without a connection. No work has begun.
-            return false
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
         }
-    }
-
-    private func finish(_ id: ServiceID, _ outcome: [String: String]) async throws {
-        // Reporting an outcome again has no further effect.
-        _ = try await answered(attemptsAfterStop: 5) { try await self.jobs.patch(id, with: outcome) }
-    }
-
-    /// Makes a call until the server responds. Over Socket.IO, each attempt waits for the connection.
-    /// - Parameter attemptsAfterStop: How often to try again once the worker is stopped.
-    private func answered<Result>(
-        attemptsAfterStop: Int, _ call: () async throws -> Result
-    ) async throws -> Result {
-        var (pause, left) = (Duration.milliseconds(100), attemptsAfterStop)
-        while true {
-            do {
-                return try await call()
-            } catch let error as FeathersError where error.execution != .answered {
-                if isStopping.load(ordering: .acquiring) {
-                    guard left > 0 else { throw error }
-                    left -= 1
-                }
-                try await Task.sleep(for: pause)
-                pause = min(pause * 2, .seconds(5))
-            }
-        }
+        // Work that was canceled has not failed: another worker does it when the lease has ended.
+        try Task.checkCancellation()
+        guard let outcome else { return report("Job \(id) has been taken over by another worker") }
+        if let reason = outcome["reason"] { report("Job \(id) has failed: \(reason)") }
+        try await finish(id, outcome)
     }
 }
