@@ -420,7 +420,7 @@ struct StoreTests {
         #expect(content?.total == 10 && content?.isTotalEstimated == true && content?.rows.count == 2)
         scene.queue(.patch, 8, ["text": "y"])
         #expect(scene.store.content(of: window)?.total == 10)
-        scene.store.apply(.discarded(write.id))
+        scene.store.discarded(write.id)
         content = scene.store.content(of: window)
         #expect(content?.total == 9 && content?.isTotalEstimated == false)
     }
