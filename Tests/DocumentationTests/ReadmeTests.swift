@@ -48,8 +48,9 @@ struct ReadmeTests {
                 "Sources/Feathers/Documentation.docc/OnTheServer.md",
                 """
                 ServerSamples.swift \(gateway)/Gateway.swift \(gateway)/UserCalls.swift \(gateway)/FeathersErrors.swift \
-                \(gateway)/Events.swift \(gateway)/Lifecycle.swift \(gateway)Server/GatewayServer.swift
-                """, 15
+                \(gateway)/Events.swift \(gateway)/Logs.swift \(gateway)/Lifecycle.swift \
+                \(gateway)Server/GatewayServer.swift
+                """, 16
             ),
             ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/RelatedRecords.md", "RelationSamples.swift", 4),

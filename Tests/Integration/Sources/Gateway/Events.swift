@@ -11,7 +11,11 @@ extension Gateway {
         }
         // Subscribed before the client gets a response, so that it misses nothing after
         // that. The events are those of the gateway's own user.
-        let deliveries = await app.asOwnUser { app.service(path).eventDeliveries() }
+        let own: [EventName] =
+            app.health.isReady ? [.heartbeat] : [.heartbeat, .connected]
+        let deliveries = await app.asOwnUser {
+            app.service(path).eventDeliveries(EventName.standard + own)
+        }
         let body = ResponseBody { writer in
             try await request.body.consumeWithCancellationOnInboundClose { _ in
                 // Something must arrive before browsers regard the stream as open.
@@ -31,9 +35,53 @@ extension Gateway {
 
     private func text(of delivery: EventDelivery<ServiceEvent>) -> String {
         switch delivery {
-        case .event(let event): "event: \(event.name)\ndata: \(event.data)\n\n"
+        case .event(let event) where event.name == .heartbeat: ": heartbeat\n\n"
         // Events are missing here, so a client that shows a list fetches it again.
-        case .gap: "event: gap\ndata: null\n\n"
+        case .event(let event) where event.name == .connected: gap
+        case .gap: gap
+        case .event(let event): "event: \(event.name)\ndata: \(event.data)\n\n"
         }
     }
+
+    private var gap: String { "event: gap\ndata: null\n\n" }
+}
+
+/// Emits what the readers of events have to know besides the events of the server. One
+/// timer is enough for any number of readers.
+struct EventUpkeep: ServiceLifecycle.Service {
+    let app: FeathersApp
+    let paths: Set<String>
+    var interval = Duration.seconds(15)
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await reportConnection() }
+                group.addTask { await sendHeartbeats() }
+            }
+        }
+    }
+
+    /// A reader that came before the first connection has missed what happened until then.
+    /// After later connections, the app itself reports a gap.
+    private func reportConnection() async {
+        for await health in app.healthUpdates() where health.isReady {
+            return emit(.connected)
+        }
+    }
+
+    /// Proxies close streams that are silent, and a write shows that a reader has left.
+    private func sendHeartbeats() async {
+        while (try? await Task.sleep(for: interval)) != nil { emit(.heartbeat) }
+    }
+
+    func emit(_ event: EventName) {
+        for path in paths { app.service(path).emit(event, .null) }
+    }
+}
+
+extension EventName {
+    /// Events of the gateway, for its readers only.
+    static let heartbeat: Self = "gateway heartbeat"
+    static let connected: Self = "gateway connected"
 }

@@ -20,15 +20,18 @@ extension Response {
     init(_ error: FeathersError) throws {
         var shown = error
         // The messages of such errors name servers and causes, which clients must not
-        // see. The log has them.
+        // see. The log has them. A timeout is 504 in the body too: 408 would say that the
+        // client was slow.
         if error.httpStatus >= 500, error.execution != .answered {
             shown = FeathersError(
-                error.code, "The server did not respond", execution: error.execution)
+                FeathersError.Code(rawValue: error.httpStatus),
+                "The server did not respond", execution: error.execution)
         }
         var headers: HTTPFields = [.contentType: "application/json"]
         if let delay = error.retryAfter {
             // Rounded up, so that the client does not come too early.
-            headers[.retryAfter] = "\(delay.components.seconds + 1)"
+            let isWhole = delay.components.attoseconds == 0
+            headers[.retryAfter] = "\(delay.components.seconds + (isWhole ? 0 : 1))"
         }
         self.init(
             status: .init(code: error.httpStatus), headers: headers,

@@ -20,7 +20,7 @@ public struct Gateway: Sendable {
         app.recordMetrics()
         app.use(diagnostics: LogSink(logger: logger))
         app.use(diagnostics: CallTimer(), levels: DiagnosticLevels(nil, [.calls: .info]))
-        app.use(hooks: Hooks(around: [tracing, requestID]))
+        app.use(hooks: Hooks(around: [tracing, requestID, deadline]))
         app.use(hooks: .circuitBreaker(failures: 5, of: 10, pause: .seconds(10)))
     }
 
@@ -34,11 +34,14 @@ public struct Gateway: Sendable {
     }
 
     var services: [any ServiceLifecycle.Service] {
-        [FeathersLife(app: app), MetricsExport(app: app)]
+        [
+            FeathersLife(app: app), MetricsExport(app: app),
+            EventUpkeep(app: app, paths: publicEvents),
+        ]
     }
 
-    func router() -> Router<BasicRequestContext> {
-        let router = Router()
+    func router() -> Router<GatewayContext> {
+        let router = Router(context: GatewayContext.self)
         router.addMiddleware {
             TracingMiddleware()
             RequestLogging()
@@ -73,6 +76,20 @@ public struct Gateway: Sendable {
                 byteBuffer: ByteBuffer(
                     string: "\(health.reason), since \(health.since)\n")))
     }
+}
+
+/// The context of a request, with a bound on its body: a larger one is refused with 413.
+struct GatewayContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    var maxUploadSize: Int { 100_000 }
+
+    init(source: ApplicationRequestContextSource) { coreContext = .init(source: source) }
+}
+
+/// Ends each attempt of a call before the load balancer gives up its request.
+let deadline: AroundHook = { context, next in
+    context.params.timeout = context.params.timeout ?? .seconds(10)
+    try await next(&context)
 }
 
 /// A record of the service `messages`.

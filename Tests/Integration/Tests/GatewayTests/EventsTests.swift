@@ -2,6 +2,8 @@ import Feathers
 import FeathersTesting
 import Testing
 
+@testable import Gateway
+
 @Suite("The events of a gateway", .timeLimit(.minutes(5)))
 struct EventsTests {
     @Test("arrive as server-sent events, with a mark where some are missing, until the server shuts down")
@@ -39,6 +41,28 @@ struct EventsTests {
 
 
                     """)
+        }
+    }
+
+    @Test("that a reader missed before the first connection are a gap, and a silent stream has heartbeats")
+    func beforeConnection() async throws {
+        let stand = try Stand()
+        stand.connection.drop()
+        try await stand.run(isConnected: false) { browser, server in
+            async let response = browser.send("GET", "/events/messages")
+            var written = stand.written.makeAsyncIterator()
+            #expect(await written.next(isolation: #isolation) == ": listening\n\n")
+            stand.connection.restore()
+            #expect(await written.next(isolation: #isolation) == "event: gap\ndata: null\n\n")
+            EventUpkeep(app: stand.app, paths: ["messages"]).emit(.heartbeat)
+            #expect(await written.next(isolation: #isolation) == ": heartbeat\n\n")
+            // A reader that comes now has missed nothing.
+            async let later = browser.send("GET", "/events/messages")
+            #expect(await written.next(isolation: #isolation) == ": listening\n\n")
+            EventUpkeep(app: stand.app, paths: ["messages"]).emit(.connected)
+            await server.triggerGracefulShutdown()
+            _ = try await response
+            #expect(try await later.text == ": listening\n\n")
         }
     }
 

@@ -34,7 +34,10 @@ struct Stand: Sendable {
     }
 
     /// Runs the gateway and its app, and shuts them down after `body`.
-    func run(_ body: @Sendable (Browser, ServiceGroup) async throws -> Void) async throws {
+    /// - Parameter isConnected: Whether `body` begins after the first connection.
+    func run(
+        isConnected: Bool = true, _ body: @Sendable (Browser, ServiceGroup) async throws -> Void
+    ) async throws {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let server = Application(
             responder: Overheard(responder: gateway.router().buildResponder(), writing: writing),
@@ -49,7 +52,7 @@ struct Stand: Sendable {
                 try await group.run()
             }
             for await port in ports {
-                await app.reaches { $0.isReady }
+                if isConnected { await app.reaches { $0.isReady } }
                 try await body(Browser(port: port), group)
                 await group.triggerGracefulShutdown()
             }

@@ -1,6 +1,9 @@
 import Feathers
 import FeathersTesting
+import Hummingbird
 import Testing
+
+@testable import Gateway
 
 @Suite("The calls of a gateway", .timeLimit(.minutes(5)))
 struct UserCallsTests {
@@ -47,7 +50,30 @@ struct UserCallsTests {
                 let response = try await browser.send("GET", "/messages/7", token: "alice")
                 #expect(response.status == status && response.text.contains(part))
                 #expect(!response.text.contains("10.0.0.7"))
+                if status > 500 { #expect(response.text.contains(#""code":\#(status)"#)) }
             }
+        }
+    }
+
+    @Test("have a deadline, and are not made with a body that is too large")
+    func bounds() async throws {
+        let stand = try Stand()
+        stand.rest.stub("messages", .create, with: ServiceStub { $0.data ?? .null })
+        try await stand.run { browser, _ in
+            let text = String(repeating: "a", count: 100_000)
+            let large = try await browser.send("POST", "/messages", token: "bob", json: #"{"text":"\#(text)"}"#)
+            #expect(large.status == 413)
+            _ = try await browser.send("POST", "/messages", token: "bob", json: #"{"text":"Hello"}"#)
+        }
+        #expect(stand.rest.requests.map { $0.params.timeout } == [.seconds(10)])
+    }
+
+    @Test("that are refused for a while say when to come back, rounded up to whole seconds")
+    func retryAfter() throws {
+        for (delay, field) in [(Duration.seconds(2), "2"), (.milliseconds(2_001), "3"), (.milliseconds(1), "1")] {
+            var error = FeathersError(.unavailable, "Away")
+            error.retryAfter = delay
+            #expect(try Response(error).headers[.retryAfter] == field)
         }
     }
 
