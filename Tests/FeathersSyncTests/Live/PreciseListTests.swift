@@ -6,7 +6,7 @@ import Testing
 @testable import FeathersSync
 
 /// A list that has grown to its end has every record that one `find` would give, in its order.
-@Suite("A list of times that are more precise on the server", .timeLimit(.minutes(1)))
+@Suite("A list of times that are more precise on the server", .timeLimit(.minutes(10)))
 struct PreciseListTests {
     /// A table of 40 records, half of which an import wrote within the same second. JSON has whole seconds.
     private struct Table: Sendable {
