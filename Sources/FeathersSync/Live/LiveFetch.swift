@@ -121,8 +121,10 @@ extension LiveSource {
                 "The response to 'find' on service '\(service.path)' is neither a list nor a page",
                 execution: .mayHaveExecuted, cause: error)
         }
+        // A count has no records that hooks could change.
+        let isEmpty = page.isEmpty && query.json["$limit"] != 0
         return (
-            page, effects(of: response, to: request, isEmpty: page.isEmpty), response[SentQueryAsText.self] ?? false
+            page, effects(of: response, to: request, isEmpty: isEmpty), response[SentQueryAsText.self] ?? false
         )
     }
 

@@ -258,7 +258,7 @@ struct LiveReader<Record: Sendable> {
 
     /// Returns an empty snapshot in the place of a previous user's; nil if that was empty too.
     private mutating func emptied(for identity: Identity?) -> LiveSnapshot<Record>? {
-        guard let old = shown, !old.isEmpty else { return nil }
+        guard let old = shown, !old.isEmpty || shownTotal.count != nil else { return nil }
         let content = LiveContent()
         let difference = LiveDifference(
             ResultRows().changes(since: old), of: ResultRows(), since: old, firstKeys: content.firstKeys)

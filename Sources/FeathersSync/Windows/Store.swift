@@ -83,8 +83,10 @@ extension Store {
 
     /// Fetches all windows that a record concerns in one of these states.
     mutating func ask(_ key: String, _ states: [JSONValue?], besides other: Window.ID? = nil) {
-        for id in ids where id != other && windows[id]?.isConcerned(by: key, states) == true {
-            windows[id]?.want(.soon)
+        for id in ids where id != other {
+            guard let window = windows[id] else { continue }
+            let states = window.isCount ? states + [records[key]?.value] : states
+            if window.isConcerned(by: key, states) { windows[id]?.want(.soon) }
         }
     }
 
@@ -196,9 +198,9 @@ extension Store {
             for row in rows where sent.log[row.key] == nil { take(row.state, besides: id) }
             settle(rows.filter { sent.log[$0.key] == nil }, sentAt: time)
         }
-        if window.isShared, window.isJudged {
+        if window.isShared, window.isJudged, !window.isCount {
             apply(sent.log, sent.found, fetch, to: &window)
-        } else if !log.isEmpty {
+        } else if !log.isEmpty, !window.isCount || !window.isJudged {
             // This page is the first to show that hooks change the result. Events that arrived during the fetch may
             // affect it too, so fetch again.
             window.want(.soon)
@@ -264,6 +266,7 @@ extension Store {
     /// Takes a record's state from a page, also for all other windows.
     private mutating func take(_ state: Record, besides id: Window.ID) {
         if records[state.key] !== state {
+            recount(state)
             records.put(state)
         } else if records.isWritten(state.key) || isInWindow(state.key) {
             return
@@ -290,6 +293,7 @@ extension Store {
         if report.name == .created, let record = report.record, known(key) == nil { noteLookAlike(key, record) }
         noteForWrites(report)
         if outcome == .held { return ask(key, [event.data]) }
+        if records.holds[key]?.result != report { recount(report) }
         records.endHold(key)
         take(report, isNew: report.name == .created)
         // The transport delivers no events. Another response may be newer than the app's own, or older, so fetch.
@@ -305,7 +309,7 @@ extension Store {
             if state.isRemoved { records.releaseWritten(state.key) } else { records.keepWritten(state.key) }
             touch(state.key)
         }
-        if records.keepsUnused || isWritten || records[state.key] != nil || isInWindow(state.key) {
+        if records.keepsUnused || isWritten || records[state.key] != nil || isInWindow(state.key) || hasCounts {
             records.put(state)
             records.changed(state.key)
         }
@@ -321,7 +325,7 @@ extension Store {
     /// Reports a state to all windows, or all but one.
     mutating func report(_ state: Record, isNew: Bool, besides other: Window.ID? = nil) {
         log.append(state.key, state.value)
-        for id in ids where id != other { windows[id]?.report(state, isNew: isNew) }
+        for id in ids where id != other && windows[id]?.isCount == false { windows[id]?.report(state, isNew: isNew) }
     }
 
     /// Returns a state that the server has reported of a record.

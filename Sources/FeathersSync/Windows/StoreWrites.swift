@@ -135,6 +135,7 @@ extension Store {
         if order == .older { return }
         let wasHeld = records.endHold(report.key)
         if order == .newer {
+            recount(report)
             take(report)
             return records.hold(report, at: time)
         }
@@ -150,6 +151,7 @@ extension Store {
             // A fetch has shown it already, and maybe what has become of it since.
             ask(report.key, [report.record])
         } else {
+            recount(report)
             take(report)
             records.hold(report, at: time)
         }

@@ -219,7 +219,7 @@ extension Window {
         (addition, following) = (nil, .byValue)
         missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
         (time, asked, brought, source) = (fetch.time, fetch.asked ?? .max, page.count, .server)
-        isComplete = page.total.map { judge.skip + page.count >= $0 } ?? (page.count < asked)
+        isComplete = !isCount && page.total.map { judge.skip + page.count >= $0 } ?? (page.count < asked)
         let (rows, later) = divide(rows, fetch)
         // Rows that stay keep their places if those increase.
         let step = table.isEmpty ? Self.placeStep : 1
@@ -317,12 +317,14 @@ extension Window {
 
     /// Adjusts the total to a report of a record that was not known. Unless the whole result is, it is an estimate until
     /// the next fetch, which may have counted the record.
-    mutating func count(_ change: Int) {
+    /// - Parameter isCertain: Whether the total did not include the report.
+    mutating func count(_ change: Int, isCertain: Bool = false) {
         guard !isComplete else { return }
         fetchedTotal = fetchedTotal.map { max($0 + change, 0) }
+        if isCertain { return }
         isTotalEstimated = true
         // The total is all that such a query shows.
-        if judge.limit == 0 { want(.soon) }
+        if isCount { want(.soon) }
     }
 
     /// Returns a row with a new version.

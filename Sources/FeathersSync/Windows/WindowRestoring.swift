@@ -22,6 +22,8 @@ extension Window {
         let hasTotal = list.isWhole || head?.isComplete != true
         replaceAll(rows, limit: head?.limit, total: hasTotal ? head?.total : head?.total ?? head?.count)
         for row in present { insert(row) }
+        // A count may include them.
+        if isCount { return newer.isEmpty ? () : count(0) }
         for state in newer where isStored(state) {
             let isIn = place(state, isFormer: former.contains(state.key), isShaped: head?.isShaped ?? false)
             if list.isWhole, isIn != former.contains(state.key) { count(isIn ? 1 : -1) }
@@ -31,6 +33,7 @@ extension Window {
     /// Applies what was reported of a record to a list from disk: its records have the states that all windows share.
     /// Others join with the first page, because it is unknown what hooks leave out of it.
     mutating func reportStored(_ state: Record) {
+        if isCount { return }
         guard !state.isRemoved, isShared, table[state.key] != nil else {
             return state.isRemoved ? remove(state.key) : ()
         }

@@ -66,6 +66,7 @@ extension Window {
     mutating func content(
         _ writes: some Sequence<LocalWrite>, _ records: Records, hiding lookAlikes: [String: LookAlike]
     ) -> Content {
+        if isCount { return counted(writes, records, hiding: lookAlikes) }
         let (changed, before) = changes()
         var keys = changed.map(Array.init) ?? []
         var parts: [String: [LocalWrite]] = [:]
@@ -148,7 +149,29 @@ extension Window {
     private func row(
         _ key: String, _ base: ResultRow?, _ outside: JSONValue?, _ known: JSONValue?, _ writes: [LocalWrite]
     ) -> ResultRow? {
-        var record = base?.record ?? outside
+        let (record, state, last) = applied(writes, to: base?.record ?? outside, known)
+        guard let record, (judge.canJudge ? judge.judges(record) : nil) ?? (base != nil) else { return nil }
+        if let base, base.record == record, state == .confirmed { return base }
+        let isInPlace = base.map { keepsPlace($0.record, record) } ?? false
+        if !isInPlace, isBeyond(record) { return nil }
+        let place = isInPlace || !order.isSorted && base != nil ? base?.place ?? 0 : place(of: writes)
+        let isProvisional = writes.contains(where: \.hasProvisionalKey)
+        if let old = shown.written[key]?.row, old.isWritten, old.writeState == state, old.write == last,
+            old.record == record, old.isProvisional == isProvisional
+        {
+            return old.place == place ? old : old.moved(to: place)
+        }
+        return ResultRow(
+            Record(key, record), sortValue: judge.sorter?.firstValue { record[$0] }, place: place, writeState: state,
+            isWritten: true, write: last, isProvisional: isProvisional)
+    }
+
+    /// Returns a record with writes applied, nil if it does not exist then, its state, and the last write.
+    /// - Parameter known: What the server last reported of the record of a write.
+    func applied(_ writes: [LocalWrite], to base: JSONValue?, _ known: JSONValue?) -> (
+        record: JSONValue?, state: RecordState, last: UUID?
+    ) {
+        var record = base
         var state = RecordState.confirmed
         var last: UUID?
         var isRemoved = false
@@ -165,20 +188,7 @@ extension Window {
             last = write.id
             if let failure = write.failure { state = .failed(failure) } else if state == .confirmed { state = .pending }
         }
-        guard let record, (judge.canJudge ? judge.judges(record) : nil) ?? (base != nil) else { return nil }
-        if let base, base.record == record, state == .confirmed { return base }
-        let isInPlace = base.map { keepsPlace($0.record, record) } ?? false
-        if !isInPlace, isBeyond(record) { return nil }
-        let place = isInPlace || !order.isSorted && base != nil ? base?.place ?? 0 : place(of: writes)
-        let isProvisional = writes.contains(where: \.hasProvisionalKey)
-        if let old = shown.written[key]?.row, old.isWritten, old.writeState == state, old.write == last,
-            old.record == record, old.isProvisional == isProvisional
-        {
-            return old.place == place ? old : old.moved(to: place)
-        }
-        return ResultRow(
-            Record(key, record), sortValue: judge.sorter?.firstValue { record[$0] }, place: place, writeState: state,
-            isWritten: true, write: last, isProvisional: isProvisional)
+        return (record, state, last)
     }
 
     /// Whether queued writes create a record that is in the result.
