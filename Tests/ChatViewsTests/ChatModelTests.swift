@@ -88,7 +88,9 @@ final class ChatModelTests {
             try await observed { model.connection.isOnline }
             (model.email, model.password) = ("ada@example.com", "wrong")
             await model.signIn()
-            #expect(model.signInProblem == "Invalid login" && model.session.identity == nil && model.rows.isEmpty)
+            #expect(
+                model.signInProblem == UserMessage.signedOut.text && model.session.identity == nil && model.rows.isEmpty
+            )
             try await signIn(model)
             #expect(model.password == "" && model.signInProblem == nil)
             try await observed { texts(model) == ["one"] && model.session.identity?.name == "ada@example.com" }
@@ -140,7 +142,7 @@ final class ChatModelTests {
             try await observed { model.outbox.failures.count == 1 && model.status == "Online – 1 not sent yet" }
             try await observed { if case .failed = model.rows.first?.state { true } else { false } }
             let entry = try #require(model.outbox.failures.first)
-            #expect(entry.failure.map { ChatModel.text(of: $0.error) } == "Too long")
+            #expect(entry.failure?.error.userMessage == UserMessage.invalid.text)
             if isRepeated { await model.outbox.retry(entry.id) } else { await model.outbox.discard(entry.id) }
             try await observed { model.status == "Online" && texts(model) == (isRepeated ? ["Hi"] : []) }
         }

@@ -14,5 +14,6 @@ struct ChatMessage: Codable, Queryable, Identifiable {
 
 /// Who writes messages.
 nonisolated struct ChatUser: Codable, Sendable {
-    var name: String
+    var id: ServiceID
+    var name: String?
 }

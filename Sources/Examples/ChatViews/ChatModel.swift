@@ -6,7 +6,7 @@ import Observation
 @MainActor @Observable
 final class ChatModel {
     let room: String
-    let session: SessionModel
+    let session: SessionModel<ChatUser>
     let connection: ConnectionModel
     let outbox: OutboxModel
     var email = ""
@@ -23,7 +23,7 @@ final class ChatModel {
     /// Creates a model of a room. The app needs authentication and a local store.
     init(_ app: FeathersApp, room: String) {
         (self.app, self.room) = (app, room)
-        (session, connection, outbox) = (SessionModel(app), ConnectionModel(app), OutboxModel(app))
+        (session, connection, outbox) = (SessionModel(app, of: ChatUser.self), ConnectionModel(app), OutboxModel(app))
         service = app.service("messages", of: ChatMessage.self)
         newest = LiveQueryModel(
             service.live(.where(.room, room).sorted(by: .id, .descending).limit(50)).including(ChatMessage.author))
@@ -46,13 +46,13 @@ final class ChatModel {
 
     /// The line above the messages.
     var status: String {
-        if let error = newest.error { return Self.text(of: error) }
+        if let error = newest.error { return error.userMessage }
         let unsent = outbox.entries.isEmpty ? "" : " – \(outbox.entries.count) not sent yet"
         return (connection.isOnline ? "Online" : "Offline") + unsent
     }
 
     /// Why the user is not signed in; nil if no sign-in has failed.
-    var signInProblem: String? { session.error.map { Self.text(of: $0) } }
+    var signInProblem: String? { session.error?.userMessage }
 
     /// Keeps the connection open and everything current, until the view disappears.
     func run() async {
@@ -65,14 +65,12 @@ final class ChatModel {
                 _ = await (session, connection, outbox)
             }
         } catch {
-            problem = Self.text(of: error)
+            problem = error.userMessage
         }
     }
 
-    /// The id of the user's record. An identity is text, but the ids of a service may be numbers.
-    var userID: ServiceID? {
-        session.identity.map { identity in Int64(identity.name).map { .integer($0) } ?? .string(identity.name) }
-    }
+    /// The id of the user's record.
+    var userID: ServiceID? { session.user?.id }
 
     func showEarlier() async { await newest.loadMore() }
 
@@ -90,7 +88,7 @@ final class ChatModel {
             try await service.outbox.create(message)
             problem = nil
         } catch {
-            (draft, problem) = (message.text, Self.text(of: error))
+            (draft, problem) = (message.text, error.userMessage)
         }
     }
 
@@ -102,17 +100,8 @@ final class ChatModel {
         do {
             return DraftModel(try await service.draft(row.record))
         } catch {
-            problem = Self.text(of: error)
+            problem = error.userMessage
             return nil
-        }
-    }
-
-    /// Returns a description of an error for users.
-    static func text(of error: any Error) -> String {
-        switch error {
-        case FeathersError.Code.unavailable, FeathersError.Code.timeout: "The server cannot be reached"
-        case let error as FeathersError: error.message
-        default: "Something went wrong"
         }
     }
 

@@ -4,21 +4,27 @@ public import Observation
 /// The sign-in of an app for SwiftUI views.
 ///
 /// ```swift
-/// @State private var session = SessionModel(app)
+/// @State private var session = SessionModel(app, of: User.self)
 /// var body: some View {
 ///     Group {
-///         if session.identity != nil { ContentView() } else { SignInView(session) }
+///         if session.identity != nil { ContentView(session.user) } else { SignInView(session) }
 ///     }
 ///     .task { await session.run() }
 /// }
 /// ```
 @MainActor @Observable
-public final class SessionModel {
+public final class SessionModel<User: Decodable & Sendable> {
     /// The sign-in state of the app.
     public private(set) var state: AuthenticationState
     /// The user who is signed in; nil if there is none. At launch, the user of the stored token, even before the server
     /// has accepted it.
     public private(set) var identity: Identity?
+    /// The signed-in user, as the server sent it with the last sign-in; nil if there is none. At launch, and without a
+    /// connection, the user who was stored with the sign-in.
+    ///
+    /// Nil too if the server sends no user, or one that does not match the model. The app's diagnostics then have a
+    /// warning.
+    public private(set) var user: User?
     /// Why the last sign-in or log-out failed; nil if it did not, or was cancelled.
     public private(set) var error: (any Error)?
     /// The sign-ins in progress that this model has begun.
@@ -29,10 +35,13 @@ public final class SessionModel {
     @ObservationIgnored private var count = 0
 
     /// Creates a model of an app's sign-in. It does not follow the app until you call ``run()``.
-    public init(_ app: FeathersApp) { (self.app, state, identity) = (app, app.authentication, app.identity) }
-
-    /// The user as the server has described it at sign-in; nil if there is none.
-    public var user: JSONValue? { state.result?.user }
+    /// - Parameters:
+    ///   - app: The app, with authentication.
+    ///   - model: The model of the users.
+    public init(_ app: FeathersApp, of model: User.Type) {
+        (self.app, state, identity) = (app, app.authentication, app.identity)
+        user = decoded(app.signedInUser.user)
+    }
 
     /// Whether the server has accepted the sign-in of a user. At launch, and without a connection, it has not yet:
     /// ``identity`` says whose data to show.
@@ -44,8 +53,21 @@ public final class SessionModel {
     /// Follows the app's sign-in until the task is cancelled.
     public func run() async {
         async let identities: Void = followIdentity()
+        async let users: Void = followUser()
         for await state in app.authenticationUpdates() { self.state = state }
-        await identities
+        await (_, _) = (identities, users)
+    }
+
+    private func followUser() async {
+        for await user in app.userUpdates() { self.user = decoded(user) }
+    }
+
+    private func decoded(_ record: JSONValue?) -> User? {
+        do { return try record.map { try app.decodeUser($0) } } catch {
+            app.diagnostics.log(
+                .warning, .authentication, "The signed-in user cannot be decoded as \(User.self)", error: error)
+            return nil
+        }
     }
 
     private func followIdentity() async {
@@ -97,6 +119,11 @@ public final class SessionModel {
             // A later sign-in or log-out has replaced this one, and says how it ended.
             if number == count, !(error is CancellationError) { self.error = error }
         }
-        (state, identity) = (app.authentication, app.identity)
+        (state, identity, user) = (app.authentication, app.identity, decoded(app.signedInUser.user))
     }
+}
+
+extension SessionModel<JSONValue> {
+    /// Creates a model of an app's sign-in, with the user as JSON. It does not follow the app until you call ``run()``.
+    public convenience init(_ app: FeathersApp) { self.init(app, of: JSONValue.self) }
 }

@@ -83,8 +83,14 @@ final class Authenticator: Sendable {
 
     /// Returns the user of the stored token, if the token names one.
     func storedIdentity() async -> Identity? {
-        guard let token = try? await storage.read()?.accessToken else { return nil }
-        return UnverifiedPayload(of: token)?.subject.map(Identity.init)
+        guard let token = try? await storage.read()?.accessToken,
+            let identity = UnverifiedPayload(of: token)?.subject.map(Identity.init)
+        else { return nil }
+        if let user = await storage.readUser(of: identity) {
+            // A sign-in that happened in the meantime knows its own.
+            state.withLock { if $0.session.signedIn == nil { app()?.setUser(user, of: identity) } }
+        }
+        return identity
     }
 
     var current: AuthenticationState { state.withLock { $0.session.state } }
@@ -166,9 +172,20 @@ final class Authenticator: Sendable {
         let endsConnection = isOther && retireConnection(&state)
         let deliversPushes = deliversPushes(state)
         if !deliversPushes { app.deliversPushedEvents(false) }
+        updateUser(of: identity, state.session.phase, in: app)
         if isOther || identity != known { app.changeIdentity(to: identity) }
         if deliversPushes { app.deliversPushedEvents(true) }
         return endsConnection
+    }
+
+    /// Sets the record of the user. It stays during a sign-in that may leave the stored token in place.
+    private func updateUser(of identity: Identity?, _ phase: AuthenticationSession.Phase, in app: FeathersApp) {
+        switch phase {
+        case .signedIn(let signedIn):
+            if let user = signedIn.token.result.user, !user.isNull { app.setUser(user, of: identity) }
+        case .signedOut(.none), .expired: app.setUser(nil, of: nil)
+        case .authenticating, .signedOut(.untried): break
+        }
     }
 
     /// Retires the connection of a user who has left, so that nothing else is sent over it.
@@ -302,7 +319,9 @@ final class Authenticator: Sendable {
         }
         if let decision {
             do {
-                try await storage.store(token.result.tokens, decision: decision, isSignIn: work.hasCredentials)
+                try await storage.store(
+                    token.result.tokens, of: token.result.storedUser, decision: decision,
+                    isSignIn: work.hasCredentials)
             } catch  where isSignIn {
                 return await fail(id, because: error) { $0.signInFailed(id, isRejection: false) }
             } catch {

@@ -80,7 +80,8 @@ struct SignInRequests: Sendable {
             if isSignIn { return token }
             // A refresh returns only tokens. A sign-in also returns the user, and signs in the connection.
             if let decision = decide() {
-                try? await storage.store(token.result.tokens, decision: decision, isSignIn: false)
+                try? await storage.store(
+                    token.result.tokens, of: token.result.storedUser, decision: decision, isSignIn: false)
             }
             return try await signIn(with: token.result.tokens)
         }

@@ -30,14 +30,14 @@ final class StoredTokens: Sendable {
         (self.storage, self.key, self.issuers, self.warn) = (storage, key, issuers, warn)
     }
 
-    /// The keys of the access token and of the refresh token; nil if the app was released before it had a token. Call
-    /// it while the mutex is held.
-    private var keys: (access: String, refresh: String)? {
+    /// The keys of the access token, the refresh token and the user; nil if the app was released before it had a token.
+    /// Call it while the mutex is held.
+    private var keys: (access: String, refresh: String, user: String)? {
         get async {
             if suffix.withLock({ $0 }) == nil, let origins = await issuers() {
                 suffix.withLock { $0 = origins.map { " \($0)" }.sorted().joined() }
             }
-            return suffix.withLock { $0 }.map { ("\(key)\($0)", "\(key)-refresh\($0)") }
+            return suffix.withLock { $0 }.map { ("\(key)\($0)", "\(key)-refresh\($0)", "\(key)-user\($0)") }
         }
     }
 
@@ -82,10 +82,23 @@ final class StoredTokens: Sendable {
         return tokens
     }
 
+    /// Reads the stored record of a user; nil if there is none, or only another user's.
+    func readUser(of identity: Identity) async -> JSONValue? {
+        let text = try? await mutex.withLock { try await storedUser() }
+        return text.flatMap { StoredUser($0) }.flatMap { $0.name.isExactly(identity.name) ? $0.record : nil }
+    }
+
+    private func storedUser() async throws -> String? {
+        guard let keys = await keys else { return nil }
+        return try await storage.token(for: keys.user)
+    }
+
     /// Stores tokens.
-    /// - Parameter isSignIn: Whether the user has signed in. If so, the tokens replace everything; otherwise, those of
-    ///   another process, or its log-out, are kept.
-    func store(_ tokens: AuthenticationTokens, decision: Int, isSignIn: Bool) async throws {
+    /// - Parameters:
+    ///   - user: The user's record; nil if there is none.
+    ///   - isSignIn: Whether the user has signed in. If so, the tokens replace everything; otherwise, those of another
+    ///     process, or its log-out, are kept.
+    func store(_ tokens: AuthenticationTokens, of user: StoredUser?, decision: Int, isSignIn: Bool) async throws {
         try await mutex.withLock {
             guard carriesOut(decision), let keys = await keys else { return }
             // Stores the refresh token first: if the process ends in between, the next run can use it.
@@ -103,7 +116,17 @@ final class StoredTokens: Sendable {
                 else { return }
             }
             known.withLock { $0 = tokens }
+            // Without it, the app works, but not before the server has responded.
+            do { if user != nil || isSignIn { try await replaceUser(with: user, for: keys.user) } } catch {
+                warn("The signed-in user cannot be stored, so the user is unknown at an offline start", error)
+            }
         }
+    }
+
+    private func replaceUser(with user: StoredUser?, for key: String) async throws {
+        let stored = try await storage.token(for: key)
+        guard stored != user?.text else { return }
+        if let text = user?.text { try await storage.store(text, for: key) } else { try await storage.remove(for: key) }
     }
 
     /// Removes both tokens. Removes the second one even if removing the first one fails.
@@ -117,6 +140,10 @@ final class StoredTokens: Sendable {
             var failure: (any Error)?
             do { try await remove(before?.accessToken, keys.access, isLogOut) } catch { failure = error }
             try await remove(before?.refreshToken, keys.refresh, isLogOut)
+            // Another process may have signed in.
+            if failure == nil, try await storage.token(for: keys.access) == nil {
+                try await storage.remove(for: keys.user)
+            }
             if let failure { throw failure }
             known.withLock { $0 = nil }
         }

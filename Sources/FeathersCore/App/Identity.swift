@@ -38,8 +38,11 @@ extension FeathersApp {
     /// fields.
     ///
     /// Call this method before the first call as the new user. `use(authentication:)` does so automatically.
-    /// - Parameter identity: The new user; nil if no user is signed in.
-    public func setIdentity(_ identity: Identity?) {
+    /// - Parameters:
+    ///   - identity: The new user; nil if no user is signed in.
+    ///   - user: The user's record, for ``user(of:)``.
+    public func setIdentity(_ identity: Identity?, user: JSONValue? = nil) {
+        identityStore.setUser(user, of: identity)
         changeIdentity(to: identity)
         identityChanged()
     }
@@ -147,12 +150,19 @@ final class IdentityStore: Sendable {
         /// Whether subscribers must still be notified of a sign-in or log-out. Reading the stored user does not count.
         var needsGap = false
         var observers: [@Sendable (Identity?) -> Void] = []
+        /// The record of the user who signed in last.
+        var user: (record: JSONValue, identity: Identity)?
+        var userObservers: [@Sendable () -> Void] = []
+
+        /// The record of the user who is signed in; nil if it is not known.
+        var currentUser: JSONValue? { user.flatMap { $0.identity == sender.identity ? $0.record : nil } }
     }
 
     /// Held while observers are notified, so that their last notification is the latest state.
     private let turn = NSLock()
     private let state = Locked(State())
     private let current = CurrentValue<Identity?>(nil)
+    private let currentUser = CurrentValue<JSONValue?>(nil)
     private let resolving = SingleFlight<Bool, Void>()
 
     var sender: RequestSender { state.withLock { $0.sender } }
@@ -187,6 +197,31 @@ final class IdentityStore: Sendable {
         }
     }
 
+    /// The sign-in, with the record of its user; nil if that is not known.
+    var signedIn: (sender: RequestSender, user: JSONValue?) { state.withLock { ($0.sender, $0.currentUser) } }
+
+    func userUpdates() -> AsyncStream<JSONValue?> { currentUser.updates() }
+
+    /// Sets the record of a user, who is signed in or signs in next.
+    /// - Parameters:
+    ///   - record: The record; nil if there is none.
+    ///   - identity: The user; nil to forget any record.
+    func setUser(_ record: JSONValue?, of identity: Identity?) {
+        state.withLock { state in
+            state.user = identity.flatMap { identity in record.map { ($0, identity) } }
+            enqueueUser(state)
+        }
+    }
+
+    /// Calls a function after every change of the user or the user's record.
+    func observeUser(_ observer: @escaping @Sendable () -> Void) {
+        state.withLock { $0.userObservers.append(observer) }
+    }
+
+    private func enqueueUser(_ state: State) {
+        if state.currentUser != currentUser.current { currentUser.enqueue(state.currentUser) }
+    }
+
     func change(to identity: Identity?) -> RequestSender {
         state.withLock { state in
             state.resolver = nil
@@ -206,10 +241,12 @@ final class IdentityStore: Sendable {
             if hasChanged { for observer in observers { observer(sender.identity) } }
         }
         current.deliver()
-        let ended = state.withLock { state in
+        currentUser.deliver()
+        let (ended, userObservers) = state.withLock { state in
             defer { state.ended = [] }
-            return state.ended
+            return (state.ended, state.userObservers)
         }
+        for observer in userObservers { observer() }
         for sender in ended { sender.notify() }
     }
 
@@ -228,5 +265,6 @@ final class IdentityStore: Sendable {
         state.sender = RequestSender(identity)
         state.hasChanged = true
         if isOther { current.enqueue(identity) }
+        enqueueUser(state)
     }
 }

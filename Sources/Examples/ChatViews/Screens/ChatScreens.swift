@@ -24,7 +24,7 @@
                 model = ChannelsModel(
                     try await ChatModel.app(.socketIO(url), in: folder, tokens: KeychainTokenStorage()))
             } catch {
-                problem = ChatModel.text(of: error)
+                problem = error.userMessage
             }
         }
     }

@@ -17,7 +17,7 @@
                     Button("Keep mine") { draft.resolve(conflict.property, with: .mine) }
                     Button("Take theirs") { draft.resolve(conflict.property, with: .theirs) }
                 }
-                if let error = draft.error { Text(ChatModel.text(of: error)).foregroundStyle(.red) }
+                if let error = draft.error { Text(error.userMessage).foregroundStyle(.red) }
                 // Without a connection too: the outbox sends it later.
                 Button("Save") { Task { if await draft.queue() { dismiss() } } }
                     .disabled(!draft.hasChanges || draft.isSaving)

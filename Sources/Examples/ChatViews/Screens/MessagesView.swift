@@ -51,7 +51,7 @@
                 Text(row[ChatMessage.author]?.name ?? "…").font(.caption)
                 Text(row.text).foregroundStyle(row.state == .confirmed ? .primary : .secondary)
                 if case .failed(let failure) = row.state {
-                    Text(ChatModel.text(of: failure.error)).foregroundStyle(.red)
+                    Text(failure.error.userMessage).foregroundStyle(.red)
                 }
             }
         }

@@ -11,7 +11,7 @@
                 VStack(alignment: .leading) {
                     Text(ChatModel.text(of: entry.write))
                     if let failure = entry.failure {
-                        Text(ChatModel.text(of: failure.error)).foregroundStyle(.red)
+                        Text(failure.error.userMessage).foregroundStyle(.red)
                         Button("Send again") { Task { await outbox.retry(entry.id) } }
                         Button("Discard", role: .destructive) { Task { await outbox.discard(entry.id) } }
                     }
