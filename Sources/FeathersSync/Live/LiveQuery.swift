@@ -104,6 +104,8 @@ struct LiveSource<Element: Sendable>: Sendable {
     var end = LiveEnd.end
     /// The records to read with each record.
     var relations: [any AnyRelation] = []
+    /// Conditions that change while the query is read.
+    var conditions: [any LiveCondition] = []
     /// The relation whose records these are, if any.
     var relation: RelationSource?
     /// Why the query cannot be encoded. The reader throws it.
