@@ -1,3 +1,5 @@
+// Locks: State of one reader, in the task that reads its counts.
+
 public import FeathersCore
 
 extension Service {
@@ -24,14 +26,13 @@ extension Service {
     ///   - query: The conditions. `$sort`, `$limit`, `$skip` and `$select` have no effect.
     ///   - params: Sent with every fetch: header fields, a timeout and your own values.
     ///   - id: The name of the records' id property. By default, that of the service's definition, or `id`.
-    ///   - writes: The queued writes to count.
     ///   - stores: Whether the count is stored in the app's ``LocalStore``, if there is one.
     ///   - operators: Closures for operators in the query that are not Feathers' own.
     public func liveCount(
-        _ query: Query<Model> = Query(), params: Params = Params(), id: String? = nil, writes: LiveWrites = .all,
-        stores: Bool = true, operators: [QueryOperator] = []
+        _ query: Query<Model> = Query(), params: Params = Params(), id: String? = nil, stores: Bool = true,
+        operators: [QueryOperator] = []
     ) -> some AsyncSequence<Int, any Error> & Sendable {
-        var live = live(query, params: params, id: id, writes: writes, stores: stores, operators: operators)
+        var live = live(query, params: params, id: id, stores: stores, operators: operators)
         live.source.query = live.source.query.counting
         return LiveCounts(source: live.source)
     }

@@ -42,7 +42,7 @@ struct RelatedCondition<Related: Codable & Sendable>: LiveCondition {
     ) -> any LiveConditionReading {
         let plain = plan.source(of: source)
         var related = LiveSource<JSONValue>(
-            service: plain.service, query: Query(), params: plain.params, id: plain.id, writes: plain.writes,
+            service: plain.service, query: Query(), params: plain.params, id: plain.id,
             stores: plain.stores, operators: plain.operators, keyFormat: plain.keyFormat, clock: plain.clock,
             refusal: plain.refusal, read: plain.read, showsRecords: true, decoder: { { $0 } })
         let codec = plain.service.app.service(plan.path, of: Related.self, coding: plan.coding).codec(for: plain.params)

@@ -61,9 +61,7 @@ extension Window {
         _ writes: some Sequence<LocalWrite>, _ records: Records, hiding lookAlikes: [String: LookAlike]
     ) -> Content {
         var (change, parts) = (0, [String: [LocalWrite]]())
-        if showsWrites {
-            for key in lookAlikes.keys where counts(records[key]?.value) == true { change -= 1 }
-        }
+        for key in lookAlikes.keys where counts(records[key]?.value) == true { change -= 1 }
         for write in writes where replays(write) && lookAlikes[write.key] == nil {
             parts[write.key, default: []].append(write)
         }
