@@ -85,7 +85,8 @@ final class StoredTokens: Sendable {
     /// Reads the stored record of a user; nil if there is none, or only another user's.
     func readUser(of identity: Identity) async -> JSONValue? {
         let text = try? await mutex.withLock { try await storedUser() }
-        return text.flatMap { StoredUser($0) }.flatMap { $0.name.isExactly(identity.name) ? $0.record : nil }
+        guard let user = text.flatMap({ StoredUser($0) }), user.name.isExactly(identity.name) else { return .none }
+        return user.record
     }
 
     private func storedUser() async throws -> String? {

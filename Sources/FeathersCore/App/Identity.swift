@@ -155,7 +155,11 @@ final class IdentityStore: Sendable {
         var userObservers: [@Sendable () -> Void] = []
 
         /// The record of the user who is signed in; nil if it is not known.
-        var currentUser: JSONValue? { user.flatMap { $0.identity == sender.identity ? $0.record : nil } }
+        var currentUser: JSONValue? {
+            // Not `nil`, which would be JSON null here.
+            guard let user, user.identity == sender.identity else { return .none }
+            return user.record
+        }
     }
 
     /// Held while observers are notified, so that their last notification is the latest state.
