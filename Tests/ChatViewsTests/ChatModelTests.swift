@@ -166,6 +166,6 @@ final class ChatModelTests {
     @Test("A server that refuses the list says so above it")
     func forbidden() async throws {
         transport.stub("messages", .find, with: .error(FeathersError(.forbidden, "Members only")))
-        try await withModel { model in try await observed { model.status == "Members only" } }
+        try await withModel { model in try await observed { model.status == UserMessage.refused.text } }
     }
 }
