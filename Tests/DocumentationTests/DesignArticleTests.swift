@@ -7,7 +7,7 @@ struct DesignArticleTests {
         .standardizedFileURL
 
     private static let article = Result {
-        try String(contentsOf: sources.appending(path: "Feathers/Documentation.docc/Design.md"), encoding: .utf8)
+        try String(contentsOf: sources.appending(path: "../DESIGN.md"), encoding: .utf8)
     }
 
     /// What stands in backticks.

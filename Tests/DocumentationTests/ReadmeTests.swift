@@ -34,7 +34,7 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/RealTime.md", "RealTimeSamples.swift", 7),
             ("Sources/Feathers/Documentation.docc/Errors.md", "ErrorSamples.swift", 6),
             ("Sources/Feathers/Documentation.docc/APIPromise.md", "PromiseSamples.swift", 1),
-            ("Sources/Feathers/Documentation.docc/Design.md", "PromiseSamples.swift", 1),
+            ("DESIGN.md", "PromiseSamples.swift", 1),
             ("Sources/Feathers/Documentation.docc/UsingAuthentication.md", "AuthenticationSamples.swift", 5),
             ("Sources/Feathers/Documentation.docc/ManyUsers.md", "AuthenticationSamples.swift", 1),
             ("Sources/Feathers/Documentation.docc/MixedTransports.md", "TrafficSamples.swift", 3),
