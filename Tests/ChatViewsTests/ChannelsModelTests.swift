@@ -50,7 +50,7 @@ final class ChannelsModelTests {
             try await observed { team.session.identity != nil && lobby.status == "Online" }
             try await say("one", in: "lobby")
             try await say("two", in: "lobby")
-            try await say("mine", in: "lobby", by: 1)
+            try await say("mine", in: "lobby", by: #require(lobby.userID))
             try await say("elsewhere", in: "team")
             try await observed { lobby.rows.count == 3 && team.rows.count == 1 }
             #expect(model.unreadCount(in: lobby) == 2 && model.unreadCount(in: team) == 1)

@@ -77,9 +77,10 @@ struct StorageFailureTests {
             authentication: AuthenticationOptions(storage: Broken(), refresh: .service("refresh-tokens")))
         try await app.authenticate(.local(email: "a", password: "p"))
         #expect(try await app.service("messages").rawFind()["authorization"] == "Bearer again")
+        let user = "The signed-in user cannot be stored, so the user is unknown at an offline start"
         let expected = [
-            "The token storage cannot be locked, so another app may use the same refresh token",
-            "The token storage cannot be read, so a sign-in of another app is not found",
+            user, "The token storage cannot be locked, so another app may use the same refresh token",
+            "The token storage cannot be read, so a sign-in of another app is not found", user,
         ]
         #expect(warnings.withLock { $0 } == expected)
     }
