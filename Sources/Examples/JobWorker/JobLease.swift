@@ -8,7 +8,7 @@ extension Worker {
     private var leaseEnd: Int { now + Int(lease / .milliseconds(1)) }
     private var mine: Query<JSONValue> { .where("state", Job.State.claimed).where("worker", name) }
 
-    /// Whether nobody works on a job: it is open, or the lease of its worker has ended.
+    /// Whether no worker has a job: it is open, or the lease of its worker has ended.
     func isFree(_ job: JSONValue) -> Bool {
         guard job["state"]?.string == Job.State.claimed.rawValue else { return true }
         return job["leaseEnd"]?.number.map { $0 < Double(now) } ?? false

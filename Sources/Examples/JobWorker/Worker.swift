@@ -27,7 +27,7 @@ final class Worker: Sendable {
     ///   - lease: The time after which other workers take up the job of a worker that was killed. A worker renews its
     ///     lease three times in that time. The clocks of the workers' machines must differ by less than a third of it.
     ///   - report: Receives a sentence about each job that has failed, or that is left to others.
-    ///   - work: Processes a job. If it throws, the job has failed. It is canceled if another worker has the job.
+    ///   - work: Processes a job. If it throws, the job has failed. It is cancelled if another worker has the job.
     init(
         _ name: String, jobs: Service<Job>, queue: String, lease: Duration = .seconds(30),
         report: @escaping @Sendable (String) -> Void = { _ in }, work: @escaping @Sendable (Job) async throws -> Void
@@ -47,7 +47,7 @@ final class Worker: Sendable {
                     self.wakeups.continuation.yield()
                 }
             }
-            // No event tells of a lease that has ended.
+            // No event reports the end of a lease.
             group.addTask {
                 while true {
                     self.wakeups.continuation.yield()
@@ -83,7 +83,7 @@ final class Worker: Sendable {
         }
     }
 
-    /// Processes all jobs that nobody works on. The pages continue after the last job, so that those which this worker
+    /// Processes all jobs without a worker. The pages continue after the last job, so that those which this worker
     /// cannot have don't hide the others. The jobs are JSON, so that a record that isn't a job doesn't either.
     private func lookForJobs(_ refused: inout Set<ServiceID>) async throws {
         let states = [Job.State.open, .claimed].map { JSONValue.string($0.rawValue) }
@@ -119,7 +119,7 @@ final class Worker: Sendable {
             defer { group.cancelAll() }
             return await group.next() ?? nil
         }
-        // Work that was canceled has not failed: another worker does it when the lease has ended.
+        // Work that was cancelled has not failed: another worker does it when the lease has ended.
         try Task.checkCancellation()
         guard let outcome else { return report("Job \(id) has been taken over by another worker") }
         if let reason = outcome["reason"] { report("Job \(id) has failed: \(reason)") }

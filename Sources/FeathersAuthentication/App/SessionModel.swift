@@ -7,7 +7,11 @@ public import Observation
 /// @State private var session = SessionModel(app, of: User.self)
 /// var body: some View {
 ///     Group {
-///         if session.identity != nil { ContentView(session.user) } else { SignInView(session) }
+///         if session.identity != nil {
+///             ContentView(session.user)
+///         } else {
+///             SignInView(session)
+///         }
 ///     }
 ///     .task { await session.run() }
 /// }

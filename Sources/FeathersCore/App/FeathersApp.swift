@@ -42,7 +42,7 @@ import Synchronization
 /// - ``authenticationUpdates()``
 /// - ``identity``
 /// - ``identityUpdates()``
-/// - ``setIdentity(_:)``
+/// - ``setIdentity(_:user:)``
 /// - ``withToken(_:_:)``
 /// - ``asOwnUser(_:)``
 ///

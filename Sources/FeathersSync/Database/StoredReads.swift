@@ -16,7 +16,7 @@ extension Service {
     public var stored: StoredReads<Model> { StoredReads(service: self) }
 
     /// Returns the same reads for records whose id is in another property, such as `_id` for MongoDB.
-    /// - Parameter id: The name of the records' id property, as in ``live(_:params:id:writes:stores:operators:)``.
+    /// - Parameter id: The name of the records' id property, as in ``live(_:params:id:stores:operators:)``.
     public func stored(by id: String) -> StoredReads<Model> { StoredReads(service: identified(by: id)) }
 }
 

@@ -62,7 +62,7 @@ struct EventUpkeep: ServiceLifecycle.Service {
         }
     }
 
-    /// A reader that came before the first connection has missed what happened until then.
+    /// A reader from before the first connection has missed what happened until then.
     /// After later connections, the app itself reports a gap.
     private func reportConnection() async {
         for await health in app.healthUpdates() where health.isReady {
