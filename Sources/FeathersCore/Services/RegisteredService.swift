@@ -18,6 +18,8 @@ public actor RegisteredService {
     private nonisolated let published = Locked<CallPlans?>(nil)
     private nonisolated let options: Locked<ServiceOptions>
     private nonisolated let hasHooks = Atomic(false)
+    /// How the app has last read the records as a model, if not in its usual way.
+    private nonisolated let formats = Locked<[ObjectIdentifier: RecordFormat]>([:])
 
     private(set) var hooks = Hooks()
     private(set) var implementation: any Responder
@@ -31,6 +33,14 @@ public actor RegisteredService {
 
     /// Whether hooks or subscribers would get lost with this object.
     nonisolated var isInUse: Bool { hasHooks.load(ordering: .acquiring) || events.hasSubscribers }
+
+    nonisolated func remember<Model>(_ format: RecordFormat, of model: Model.Type) {
+        formats.withLock { $0[ObjectIdentifier(model)] = format }
+    }
+
+    nonisolated func format<Model>(of model: Model.Type) -> RecordFormat? {
+        formats.withLock { $0[ObjectIdentifier(model)] }
+    }
 
     /// Appends hooks. Calls that start after this method returns run them.
     public func use(hooks: Hooks) {

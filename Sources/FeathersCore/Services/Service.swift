@@ -103,9 +103,9 @@ public struct Service<Model: Codable & Sendable>: Sendable {
     public func of<Other>(
         _ model: Other.Type, rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
     ) -> Service<Other> {
-        Service<Other>(
-            app: app, registered: registered,
-            format: RecordFormat(idProperty: idProperty, rootKeys: rootKeys, coding: coding))
+        let format = RecordFormat(idProperty: idProperty, rootKeys: rootKeys, coding: coding)
+        if let format, !rootKeys.isEmpty || coding != nil { registered.remember(format, of: model) }
+        return Service<Other>(app: app, registered: registered, format: format)
     }
 
     /// Runs any request of this service through its hooks, and returns the response with its metadata.
@@ -188,6 +188,19 @@ extension Service {
     package var idProperty: String { format?.idProperty ?? "id" }
     /// The path through the envelope of the server's responses; empty if there is none.
     package var rootKeys: [RootKey] { format?.rootKeys ?? [] }
+
+    /// Returns the same service for what refers to its records: with root keys and a codec or, for those that are not
+    /// given, as the app has last read the records as this model.
+    package func referred<Other>(
+        as model: Other.Type, rootKeys: [RootKey], coding: (any JSONCodec)?
+    ) -> Service<Other> {
+        let usual = registered.format(of: model)
+        return Service<Other>(
+            app: app, registered: registered,
+            format: RecordFormat(
+                idProperty: idProperty, rootKeys: rootKeys.isEmpty ? usual?.rootKeys ?? [] : rootKeys,
+                coding: coding ?? usual?.coding))
+    }
 
     /// Returns the same service whose records have their id in another property.
     package func identified(by property: String) -> Service {

@@ -93,6 +93,7 @@ extension DraftModel {
     private func follow() async throws -> Bool {
         let (query, id) = try await draft.source.live()
         var snapshots = LiveSnapshotReader(query.source)
+        defer { snapshots.close() }
         var key = RelatedKeys.Change()
         key.added[id.key] = id.json
         snapshots.changeKeys(key)
@@ -102,10 +103,13 @@ extension DraftModel {
             // Another user's result says nothing about this draft's record.
             try draft.source.checkUser(snapshot.identity)
             try await saving?.value()
-            for (write, refusal) in await draft.refusals() {
+            let refusals = await draft.refusals()
+            for (write, refusal) in refusals {
                 draft.takeBack(write)
                 error = refusal
             }
+            // The snapshot may be older than the refusal, and show what was taken back.
+            if !refusals.isEmpty { return true }
             let record = snapshot.records.first
             if saves != known {
                 // Older or newer than what was saved: only a later fetch can tell.

@@ -45,7 +45,7 @@ struct RelatedCondition<Related: Codable & Sendable>: LiveCondition {
             service: plain.service, query: Query(), params: plain.params, id: plain.id,
             stores: plain.stores, operators: plain.operators, keyFormat: plain.keyFormat, clock: plain.clock,
             refusal: plain.refusal, read: plain.read, showsRecords: true, decoder: { { $0 } })
-        let codec = plain.service.app.service(plan.path, of: Related.self, coding: plan.coding).codec(for: plain.params)
+        let codec = plan.service(in: plain.service.app).codec(for: plain.params)
         do {
             related.query = try query.written(for: codec).counting
             related.query.json["$limit"] = .integer(Int64(Self.maximum + 1))

@@ -45,7 +45,9 @@ extension Queryable {
     ///   - embedded: The name of the property in which the server may embed the related record. An object there, or in
     ///     place of the id, is used as it is.
     ///   - rootKeys: The keys that lead to the related records in results of their service, if the server wraps them.
-    ///   - coding: The codec between the related models and JSON; nil for the app's.
+    ///     By default, those with which the app has last read the service's records as this model.
+    ///   - coding: The codec between the related models and JSON. By default, that with which the app has last read the
+    ///     service's records as this model, or the app's.
     public static func relation<Related: Codable & Sendable>(
         to related: Related.Type, at path: String, by key: QueryKeys, id: String = "id", embedded: String? = nil,
         rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
@@ -63,7 +65,9 @@ extension Queryable {
     ///   - keys: The property of this model that holds an array of ids.
     ///   - id: The name of the related records' id property.
     ///   - rootKeys: The keys that lead to the related records in results of their service, if the server wraps them.
-    ///   - coding: The codec between the related models and JSON; nil for the app's.
+    ///     By default, those with which the app has last read the service's records as this model.
+    ///   - coding: The codec between the related models and JSON. By default, that with which the app has last read the
+    ///     service's records as this model, or the app's.
     public static func relation<Related: Codable & Sendable>(
         toMany related: Related.Type, at path: String, byAll keys: QueryKeys, id: String = "id",
         rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil
@@ -83,7 +87,9 @@ extension Queryable {
     ///     `$skip` or `$select` is refused when the query is read, because one request brings the records of many.
     ///   - id: The name of the related records' id property.
     ///   - rootKeys: The keys that lead to the related records in results of their service, if the server wraps them.
-    ///   - coding: The codec between the related models and JSON; nil for the app's.
+    ///     By default, those with which the app has last read the service's records as this model.
+    ///   - coding: The codec between the related models and JSON. By default, that with which the app has last read the
+    ///     service's records as this model, or the app's.
     public static func relation<Related: Codable & Queryable>(
         toMany related: Related.Type, at path: String, by key: Related.QueryKeys, _ query: Query<Related> = Query(),
         id: String = "id", rootKeys: [RootKey] = [], coding: (any JSONCodec)? = nil

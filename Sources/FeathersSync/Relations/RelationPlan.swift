@@ -111,6 +111,11 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
     }
 
     /// Returns the query for the related records of a query's result.
+    /// The service of the related records, which reads them as the app does.
+    func service(in app: FeathersApp) -> Service<Related> {
+        app.service(path).referred(as: Related.self, rootKeys: rootKeys, coding: coding)
+    }
+
     func source(of owner: LiveSource<some Sendable>) -> LiveSource<Related> {
         var params = owner.params
         params.query = Query()
@@ -118,8 +123,7 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
         params.route = params.route.filter { placeholders.contains($0.key) }
         // One bad record does not take the others away. It is missing instead.
         params.skipsUndecodableRecords = true
-        let service = owner.service.app.service(path, of: Related.self, rootKeys: rootKeys, coding: coding)
-            .identified(by: id)
+        let service = service(in: owner.service.app).identified(by: id)
         var source = service.ownLive(query, params: params, stores: owner.stores).source
         if source.query.json["$sort"] == nil { source.query = source.query.sorted(by: id) }
         if let first = ["$limit", "$skip", "$select"].first(where: { source.query.json[$0] != nil }) {

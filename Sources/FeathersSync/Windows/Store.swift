@@ -196,7 +196,7 @@ extension Store {
             }
             // Other windows show the same state. What was reported since the page was sent is already there.
             for row in rows where sent.log[row.key] == nil { take(row.state, besides: id) }
-            settle(rows.filter { sent.log[$0.key] == nil }, sentAt: time)
+            settle(rows.filter { sent.log[$0.key] == nil }, requestedAt: time)
         }
         if window.isShared, window.isJudged, !window.isCount {
             apply(sent.log, sent.found, fetch, to: &window)
@@ -252,7 +252,7 @@ extension Store {
 
     /// Ends the doubt about writes whose records are in a page that was sent after their responses: all windows show what
     /// it says, not what was sent.
-    private mutating func settle(_ rows: [ResultRow], sentAt time: Int) {
+    private mutating func settle(_ rows: [ResultRow], requestedAt time: Int) {
         func isDoubtful(_ write: LocalWrite) -> Bool { write.isDoubtful && write.answered.map { $0 < time } ?? false }
         let keys = Set(answered.filter(isDoubtful).map(\.key))
         for row in keys.isEmpty ? [] : rows where keys.contains(row.key) {

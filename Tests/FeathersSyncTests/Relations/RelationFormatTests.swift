@@ -79,6 +79,23 @@ struct RelationFormatTests {
         #expect(try await live.next()?.first?[born]?.born == Date(timeIntervalSince1970: 1_000_000))
     }
 
+    @Test("are read with the root keys and the codec with which the app reads their service")
+    func usual() async throws {
+        let transport = StubTransport { request in
+            guard request.path == "members" else { return [["id": 1, "authorID": 7, "readerIds": []]] }
+            return ["status": "ok", "data": ["members": [["id": 7, "born": 1_000_000]]]]
+        }
+        let born = Entry.relation(to: Member.self, at: "members", by: .authorID)
+        let app = FeathersApp(transport: transport)
+        app.relationLimits.responseDelay = .seconds(600)
+        let members = app.service(
+            "members", of: Member.self, rootKeys: ["data", "members"],
+            coding: CodingOptions(dates: .secondsSince1970))
+        var live = app.service("entries", of: Entry.self).live().including(born).snapshots.makeAsyncIterator()
+        #expect(try await live.next()?.first?[born]?.born == Date(timeIntervalSince1970: 1_000_000))
+        #expect(try await members.find().data.count == 1)
+    }
+
     @Test("are all there with the first rows, also if another list knows some of them")
     func known() async throws {
         let (isAsked, mayAnswer) = (Promise<Void>(), Promise<Void>())
