@@ -55,10 +55,7 @@ struct LiveReader<Record: Sendable> {
     }
 
     /// Ends the reading.
-    mutating func close() {
-        window?.close()
-        (run, window) = (nil, nil)
-    }
+    mutating func close() { (run, window) = (nil, nil) }
 
     /// Returns a snapshot if it differs from the previous one. Otherwise, the next element of `wake` may bring one.
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {

@@ -158,9 +158,6 @@ final class LiveWindow: Sendable {
 
     deinit { store.close(id) }
 
-    /// Closes the window while a fetch may still hold it, so that no other window takes its records for present.
-    func close() { store.close(id) }
-
     var sender: RequestSender { store.key.sender }
 
     /// Changes the window and its reader without waking anyone.
