@@ -22,8 +22,13 @@ extension LiveQuery {
     public func `where`<Related: Codable & Sendable>(
         _ relation: Relation<Element, LiveRow<Related>?>, _ query: Query<Related>
     ) -> LiveQuery {
-        guard let plan = relation.plan as? RelationPlan<Related> else { return self }
         var live = self
+        guard let plan = relation.plan as? RelationPlan<Related> else {
+            // Conditions are never lost.
+            live.source.refusal = FeathersError(
+                .badRequest, "The relation has other records than the condition", execution: .neverSent)
+            return live
+        }
         live.source.conditions.append(RelatedCondition(plan: plan, query: query))
         return live
     }
