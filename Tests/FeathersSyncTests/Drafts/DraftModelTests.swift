@@ -124,7 +124,7 @@ struct DraftModelTests {
     @Test("fetches again if others write while it is being saved")
     func overtaken() async throws {
         let (asked, answered) = (Promise<Void>(), Promise<Void>())
-        let transport = StubRealTimeTransport(services: ["notes": notes])
+        let transport = StubRealTimeTransport(services: ["notes": notes], pushesEvents: false)
         transport.stub(
             "notes", .patch,
             with: ServiceStub { [notes] request in
