@@ -6,7 +6,8 @@ extension FeathersApp {
     /// ```
     /// The record is stored with the sign-in, so it is there without a connection too. Its properties have the types of
     /// the server: where users have numbers as ids, `me.id` is a number, although the name of ``identity`` is text. To
-    /// follow changes of the record, read a live query of the users.
+    /// follow changes of the record, read a live query of the users. Like ``identity``, it is the app's own user in calls
+    /// on behalf of others too.
     /// - Returns: The user; nil if no one is signed in, or if the server sent no user with the sign-in. At launch, nil
     ///   until the stored token has been read, like ``identity``.
     /// - Throws: `DecodingError` if the record does not match the model.

@@ -42,7 +42,7 @@ extension LiveQuery {
 }
 
 /// Reads a list around a record: the records from it on, and those before it, in the opposite order.
-struct LiveAnchorReader<Record: Sendable> {
+struct LiveAnchorReader<Record: Sendable>: LiveRowsReading {
     let source: LiveSource<Record>
     let anchor: LiveAnchor
     let wake: AsyncStream<Void>.Continuation

@@ -28,11 +28,11 @@ enum LiveConditionState: Sendable {
 /// Reads a live query whose conditions change: another list for each of them, and nothing while there is none.
 ///
 /// The rows of a list stay until the first rows of the next one, unless the user changes.
-struct LiveFollowingReader<Record: Sendable> {
+struct LiveFollowingReader<Record: Sendable>: LiveRowsReading {
     private let source: LiveSource<Record>
     private var conditions: [any LiveConditionReading]
     private let wake: AsyncStream<Void>.Continuation
-    private var list: LiveListReader<Record>?
+    private var list: (any LiveRowsReading<Record>)?
     /// The query of the list.
     private var query: Query<JSONValue>?
     private var shown: (rows: ResultRows, identity: Identity?)?
@@ -83,7 +83,7 @@ struct LiveFollowingReader<Record: Sendable> {
         if query != joined {
             list?.close()
             query = joined
-            list = LiveListReader(source.with(joined), wake)
+            list = source.with(joined).rowsReader(wake)
         }
         guard let next = try await list?.poll(isolation: actor) else { return nil }
         // The list may hear of the next sign-in before its conditions.

@@ -5,7 +5,7 @@ import FeathersSupport
 import Foundation
 
 /// Reads a live query: takes snapshots of its window in its reader's task, and has the result fetched when necessary.
-struct LiveReader<Record: Sendable> {
+struct LiveReader<Record: Sendable>: LiveRowsReading {
     private var source: LiveSource<Record>
     private let unknown: UnknownRelations
     /// Nil if the query is not valid.

@@ -4,7 +4,7 @@ import FeathersCore
 
 /// Reads the snapshots of a live query, with the related records that it includes.
 struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
-    private var reader: LiveRowsReader<Record>
+    private var reader: any LiveRowsReading<Record>
     private var relations: [(name: String, reading: any RelatedReading)]
     private var wakes: AsyncStream<Void>.Iterator?
     /// The last snapshot of the result itself, and the rows that were shown last.
@@ -31,7 +31,7 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
         // Without the property that holds the key, the related record cannot be found.
         if source.query.json["$select"] != nil, !selected.isEmpty { source.query = source.query.selecting(selected) }
         (app, self.wake) = (source.service.app, wake)
-        reader = LiveRowsReader(source, wake)
+        reader = source.rowsReader(wake)
         relations = source.relations.map { [source] in ($0.name, $0.reader(of: source, wake)) }
     }
 
