@@ -35,6 +35,7 @@ public struct RESTTransport: Transport, TimeLimitingTransport {
     }
 
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+        Diagnostics.current.isSent(over: "rest")
         let httpRequest = try builder.httpRequest(for: request)
         typedConditions?.check(request)
         if request.streamsResult { return try await stream(httpRequest, for: request) }

@@ -85,10 +85,10 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
 /// Whether the current task makes a request that others may wait for. Such a task never waits itself, to avoid
 /// deadlocks.
 @usableFromInline
-enum Leading {
+package enum Leading {
     @TaskLocal private static var isLeading = false
 
-    @usableFromInline static var isOn: Bool { isLeading }
+    @usableFromInline package static var isOn: Bool { isLeading }
 
     @usableFromInline
     static func run<Value>(_ request: () async throws -> Value) async throws -> Value {

@@ -92,7 +92,7 @@ extension Authenticator {
             // A local service may throw such an error itself, or pass on the error of a server that never received the
             // token.
             if case .local = destination, first.params.appToken?.wasSent != true { throw error }
-            let end = deadline ?? defaultDeadline(of: destination)
+            let end = endOfWaiting(deadline, destination)
             guard let renewed = try await renewal(of: signedIn, request, until: end) else { throw error }
             var second = first
             if let deadline {
@@ -137,7 +137,7 @@ extension Authenticator {
         for request: ServiceRequest, to destination: SignInGate.Destination, until deadline: Duration?
     ) async throws -> Passage {
         let passage = try await proceed(
-            until: deadline ?? defaultDeadline(of: destination), orThrow: timeout(of: request)
+            until: endOfWaiting(deadline, destination), orThrow: timeout(of: request)
         ) { [timebase] state, waited in
             switch waited.end?.outcome {
             case .failed: throw Self.neverSent(because: waited.end?.error)
@@ -152,11 +152,13 @@ extension Authenticator {
         return passage
     }
 
-    /// Returns when a call without a time limit stops waiting: after the time that its transport gives a call.
-    private func defaultDeadline(of destination: SignInGate.Destination) -> Duration? {
+    /// Returns when a call stops waiting: at its own limit, or after the time that its transport gives a call, but at
+    /// the latest at the caller's deadline.
+    private func endOfWaiting(_ deadline: Duration?, _ destination: SignInGate.Destination) -> Duration? {
         let transport: (any Transport)? =
             if case .registered(let service) = destination { service.transport } else { app()?.transport }
-        return transport?.defaultTimeout.map { timebase.now + $0 }
+        let limit = deadline.map { $0 - timebase.now } ?? transport?.defaultTimeout
+        return DeadlineScope.bound(limit).map { timebase.now + $0 }
     }
 
     /// Returns the failure of a call that waited for a sign-in. The call itself was not sent, regardless of what

@@ -31,6 +31,16 @@ struct AuthenticationSession: Sendable, Equatable {
         /// Announces the token of a sign-in over the open connection.
         case announce(AuthenticationResult)
 
+        /// The name of the work for logs.
+        var name: String {
+            switch self {
+            case .signIn: "sign-in"
+            case .restore: "restoring the sign-in"
+            case .refresh: "refresh"
+            case .announce: "announcing the sign-in"
+            }
+        }
+
         var hasCredentials: Bool { if case .signIn = self { true } else { false } }
 
         /// Whether the work may fetch another token: a stored sign-in may have expired.

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension FeathersApp {
     /// Reports every call and every change of the connection to a sink.
     ///
@@ -17,6 +19,7 @@ extension FeathersApp {
         verbosity: DiagnosticVerbosity = .brief
     ) {
         use(hooks: .logging(levels: levels, redaction: redaction, verbosity: verbosity, to: sink))
+        if levels.allow(.trace, .events) { registry.tracesEvents.store(true, ordering: .relaxed) }
         let isFirst = withState { state in
             defer { state.reportsConnection = true }
             return !state.reportsConnection
@@ -45,7 +48,7 @@ extension FeathersApp {
     public func recordMetrics() {
         let recorder: MetricsRecorder? = withState { state in
             guard state.metrics == nil else { return nil }
-            let recorder = MetricsRecorder()
+            let recorder = MetricsRecorder { [weakReference] in weakReference.app?.isRegistered($0) == true }
             state.metrics = recorder
             return recorder
         }
@@ -54,16 +57,25 @@ extension FeathersApp {
 
     /// The app's counters and gauges. Calls and connections are counted after ``recordMetrics()``.
     public var metrics: AppMetrics {
-        let (calls, connections) = withState { $0.metrics }?.counted ?? ([], 0)
-        let events = registry.services.map { service in
-            let load = service.events.load
-            return AppMetrics.Events(
-                path: service.path, subscribers: load.subscribers, waiting: load.waiting, dropped: load.dropped)
-        }
+        let (calls, connections, refreshes) = withState { $0.metrics }?.counted ?? ([], 0, [:])
         return AppMetrics(
-            calls: calls, events: events.sorted { $0.path < $1.path }, circuits: circuitCounts.all,
-            callsInFlight: gate.inFlight,
-            transport: realTimeTransport?.load,
-            connections: connections, health: health)
+            calls: calls, events: eventMetrics, circuits: circuitCounts.all, callsInFlight: gate.inFlight,
+            callsWaitingForTurns: callsWaitingForTurns, refreshes: refreshes,
+            transport: realTimeTransport?.load, connections: connections, health: health)
+    }
+
+    /// The events of at most 50 services, because paths may contain ids.
+    private var eventMetrics: [AppMetrics.Events] {
+        let loads = registry.services.map { (path: $0.path, load: $0.events.load) }
+            .filter { $0.load.subscribers + $0.load.received + $0.load.dropped > 0 }
+            .sorted { $0.path < $1.path }
+        let limit = 50
+        var others = EventLoad()
+        for (_, load) in loads.dropFirst(limit) { others.add(load) }
+        return (loads.prefix(limit) + (loads.count > limit ? [(AppMetrics.others, others)] : [])).map { path, load in
+            AppMetrics.Events(
+                path: path, subscribers: load.subscribers, received: load.received, waiting: load.waiting,
+                dropped: load.dropped)
+        }
     }
 }

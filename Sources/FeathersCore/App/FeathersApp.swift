@@ -81,6 +81,7 @@ import Synchronization
 /// - ``metrics``
 /// - ``recordMetrics()``
 /// - ``use(diagnostics:levels:redaction:verbosity:)``
+/// - ``withTrace(_:_:)``
 /// - ``diagnostics``
 /// - ``reportConnectionChanges()``
 public final class FeathersApp: Sendable {
@@ -98,8 +99,10 @@ public final class FeathersApp: Sendable {
     let gate = CallGate()
     let lifetime = AppLifetime()
     let identityStore = IdentityStore()
-    let healthMonitor = HealthMonitor()
+    let healthMonitor: HealthMonitor
     let circuitCounts = CircuitCounts()
+    /// The number of calls that wait for a turn.
+    private let waitingForTurns = Atomic<Int>(0)
     /// The service that runs calls without a service path: those of endpoints.
     let endpoints: RegisteredService
     private let state = Locked(State())
@@ -123,13 +126,21 @@ public final class FeathersApp: Sendable {
         case idle, settingUp, setUp
     }
 
+    /// The number of calls that wait for a turn of `Hooks.limiting`.
+    var callsWaitingForTurns: Int { waitingForTurns.load(ordering: .relaxed) }
+
+    /// Counts calls that begin or end to wait for a turn.
+    package func countWaitingForTurns(_ change: Int) { waitingForTurns.add(change, ordering: .relaxed) }
+
     /// Creates an app. Unregistered services are reached through `transport`; with nil, only registered services exist.
     public init(transport: (any Transport)? = nil) {
         self.transport = transport
+        healthMonitor = HealthMonitor(of: transport)
         registry = ServiceRegistry(app: weakReference)
         callsCarryCredentials = transport?.innermost.contains { !($0 is any RealTimeTransport) } ?? true
         endpoints = RegisteredService(path: "", implementation: EndpointDispatch(app: weakReference))
         weakReference.set(self)
+        healthMonitor.requests.add(weakReference)
         if let transport = transport as? any RealTimeTransport { transport.deliver(to: registry.eventSink) }
     }
 
@@ -333,6 +344,7 @@ private struct EndpointDispatch: Responder {
         if app.app?.recordsSender == true { request.recordSender(of: app.app, whenSent: true) }
         try request.checkSender()
         try request.addTokenField(app.app, mayCarry: request.params.carriesCredentials)
+        DeadlineScope.callReachedService()
         return try await implementation.respond(to: request)
     }
 }

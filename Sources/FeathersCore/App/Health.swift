@@ -12,7 +12,7 @@ public struct AppHealth: Sendable, Hashable {
         case ready
         /// The connection was lost and is being reestablished. Calls wait for it.
         case reconnecting
-        /// The last call of an app without a connection did not reach the server. Calls are still sent.
+        /// The last call that does not use the connection did not reach the server. Calls are still sent.
         case unreachable
         /// Calls in flight are finishing, and new calls are rejected.
         case shuttingDown
@@ -26,6 +26,8 @@ public struct AppHealth: Sendable, Hashable {
     public let state: State
     /// When this state began. Updated while the app is running.
     public let since: Date
+    /// What the app's calls and events last met on each of its transports. Empty for an app without a transport.
+    public internal(set) var transports: [TransportHealth] = []
     /// The status of the connection; nil if the app has none.
     package let connection: ConnectionStatus?
     /// The paths of services whose circuit breakers refuse calls. The app is ready nevertheless, for all others.
@@ -48,6 +50,8 @@ public struct AppHealth: Sendable, Hashable {
         case .starting: "The app is starting"
         case .ready where !openCircuits.isEmpty:
             "The app is ready, but makes no calls of \(openCircuits.map { "'\($0)'" }.joined(separator: ", "))"
+        case .ready where connection.map(\.isOpen) == false:
+            "The app is ready, but receives no events until its connection is reestablished"
         case .ready: "The app is ready"
         case .reconnecting: "The connection was lost and is being reestablished"
         case .unreachable: "The last call did not reach the server"
@@ -61,12 +65,14 @@ public struct AppHealth: Sendable, Hashable {
 extension FeathersApp {
     /// The health of the app, with the time at which it last changed.
     ///
-    /// Over a transport without a connection, such as REST, the last call decides: if it did not reach the server, the
-    /// app is `unreachable` until another call does, but for at most 10 seconds. Without this limit, an app that gets
-    /// no calls because it isn't ready would never be ready again.
+    /// The app is ready if what its calls use is. Over a transport without a connection, such as REST, the last call
+    /// decides: if it did not reach the server, the app is `unreachable` until another call does, but for at most 10
+    /// seconds. Without this limit, an app that gets no calls because it isn't ready would never be ready again. Over a
+    /// mixed transport, both must be reachable, except for a connection that only receives events because
+    /// `TransportRoutes` sends no calls over it.
     public var health: AppHealth {
         noteHealth()
-        return healthMonitor.current
+        return healthMonitor.current(with: connectionStatus)
     }
 
     /// Returns the health of the app, followed by every change during ``run()`` and ``withFeathersApp(_:_:)``.
@@ -99,12 +105,16 @@ extension FeathersApp {
         let (phase, hasLived) = (withState { $0.phase }, lifetime.hasLived)
         let atRest: AppHealth.State = hasLived ? .stopped : .starting
         if phase == .settingUp { return .starting }
+        let ready = healthMonitor.requests.isUnreachable ? AppHealth.State.unreachable : .ready
         switch connection {
-        case nil where phase == .setUp: return healthMonitor.isUnreachable ? .unreachable : .ready
+        case nil where phase == .setUp: return ready
         case nil: return atRest
-        case .connected: return .ready
+        case .connected: return ready
         case .closed(let reason): return .failed(reason)
-        case .connecting, .waiting: return last == .ready || last == .reconnecting ? .reconnecting : .starting
+        case .connecting(1) where last == .starting: return .starting
+        case .connecting, .waiting:
+            if (transport as? any ConnectionBypassing)?.sendsCallsOverConnection == false { return ready }
+            return last == .starting ? .starting : .reconnecting
         // An app that is set up is about to connect.
         case .offline: return phase == .setUp && last == .starting ? .starting : atRest
         }
@@ -113,33 +123,37 @@ extension FeathersApp {
 
 /// The health of an app and its subscribers.
 final class HealthMonitor: Sendable {
-    /// How long a call that did not reach the server counts.
-    static let memory = Duration.seconds(10)
-
-    /// When the last call did not reach the server; nil if it did.
-    private let missed = Locked<Duration?>(nil)
-    /// Whether `missed` has a value, so that a call that succeeds needs no lock.
-    private let hasMissed = Atomic(false)
-    private let clock: RelativeClock
+    /// What calls that do not use the connection meet.
+    let requests: CallReach
+    /// Whether the app's transport makes such calls.
+    private let makesRequests: Bool
     private let value = CurrentValue(AppHealth(state: .starting, since: .now, connection: nil, openCircuits: []))
+    private let lostConnection = Locked<TransportHealth.Failure?>(nil)
     /// Held while the state is read, so that the latest reading is recorded last.
     private let turn = NSLock()
 
-    init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = RelativeClock(clock) }
+    init(of transport: (any Transport)?, clock: any Clock<Duration> = ContinuousClock()) {
+        requests = (transport as? any ConnectionBypassing)?.requests ?? CallReach(clock: clock)
+        makesRequests =
+            transport != nil && (transport is any ConnectionBypassing || !(transport is any RealTimeTransport))
+    }
 
-    var current: AppHealth { value.current }
+    /// The health, with what the transports meet now.
+    func current(with connection: ConnectionStatus?) -> AppHealth {
+        var health = value.current
+        health.transports = transports(connection)
+        return health
+    }
 
-    var isUnreachable: Bool { missed.withLock { $0 }.map { clock.now - $0 < Self.memory } ?? false }
-
-    /// Records whether a call reached the server.
-    /// - Returns: Whether the health of the app may have changed.
-    func callEnded(reached: Bool) -> Bool {
-        if reached, !hasMissed.load(ordering: .acquiring) { return false }
-        missed.withLock { missed in
-            missed = reached ? nil : clock.now
-            hasMissed.store(!reached, ordering: .releasing)
+    private func transports(_ connection: ConnectionStatus?) -> [TransportHealth] {
+        var transports: [TransportHealth] = []
+        if let connection {
+            transports.append(
+                TransportHealth(
+                    kind: .connection, isReachable: connection.isOpen, lastFailure: lostConnection.withLock { $0 }))
         }
-        return true
+        if makesRequests { transports.append(requests.health) }
+        return transports
     }
 
     /// - Parameter look: Returns the state, given the previous one, the status of the connection, and the paths of open
@@ -149,10 +163,14 @@ final class HealthMonitor: Sendable {
             let last = value.current
             let (state, connection, circuits) = look(last.state)
             guard state != last.state || connection != last.connection || circuits != last.openCircuits else { return }
-            value.enqueue(
-                AppHealth(
-                    state: state, since: state == last.state ? last.since : .now, connection: connection,
-                    openCircuits: circuits))
+            if connection != last.connection, let reason = connection?.failure {
+                lostConnection.withLock { $0 = TransportHealth.Failure(date: .now, reason: reason) }
+            }
+            var health = AppHealth(
+                state: state, since: state == last.state ? last.since : .now, connection: connection,
+                openCircuits: circuits)
+            health.transports = transports(connection)
+            value.enqueue(health)
         }
         value.deliver()
     }

@@ -37,7 +37,7 @@ extension FeathersApp {
             )
         }
         gate.reopen()
-        try await UserScope.run(in: nil) { try await lifetime.connect(realTimeTransport) }
+        try await UserScope.runApart(in: nil) { try await lifetime.connect(realTimeTransport) }
     }
 
     /// Closes the transport's connection, and returns once it is closed. Does nothing if the transport has no
@@ -127,7 +127,7 @@ final class AppLifetime: Sendable {
         try app.refuseToken(for: "The lifetime of an app")
         app.gate.reopen()
         // What others set up, or do in the background, is not the call of a user that this task may be making.
-        let connectionEnd = try await UserScope.run(in: nil) {
+        let connectionEnd = try await UserScope.runApart(in: nil) {
             try await transitions.withLock { try await begin(app) }
         }
         let result: Result

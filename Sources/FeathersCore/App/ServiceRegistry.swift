@@ -76,6 +76,8 @@ final class ServiceRegistry: Sendable {
     private let handing = Locked(LockTurn())
     /// Whether there are observers. Most apps have none, so their events need not take the lock to look for them.
     private let hasObservers = Atomic(false)
+    /// Whether a sink wants every event.
+    let tracesEvents = Atomic(false)
     /// Whether pushed events are for the present user. See ``FeathersApp/deliversPushedEvents(_:)``.
     let deliversPushes = Atomic(true)
 
@@ -177,6 +179,8 @@ extension ServiceRegistry {
     private func deliver(
         _ events: ArraySlice<ServiceEvent>, to service: RegisteredService?, at path: String, for sender: RequestSender?
     ) {
+        service?.events.countReceived(events.count)
+        if tracesEvents.load(ordering: .relaxed) { app.app?.diagnostics.trace(events) }
         let hooks = (service?.eventHooks.all ?? []) + eventHooks.all
         guard hooks.isEmpty else {
             return events.forEach { deliver($0, shapedBy: hooks, to: service, at: path, for: sender) }
@@ -226,6 +230,7 @@ extension ServiceRegistry {
     func emitGap(_ reason: EventGap.Reason, for sender: RequestSender? = nil) {
         // Waits for deliveries that have already started.
         handing.withLock { _ in }
+        app.app?.diagnostics.log(.debug, .events, "gap: \(reason)", [.reason: .string("\(reason)")])
         observe { $0.receiveGap(reason) }
         for service in services { service.events.emit(EventGap(reason: reason, sender: sender)) }
     }
@@ -277,6 +282,13 @@ extension ServiceEvent {
 }
 
 extension Diagnostics {
+    /// Reports events without their data.
+    fileprivate func trace(_ events: ArraySlice<ServiceEvent>) {
+        for event in events {
+            log(.trace, .events, "\(event.path) \(event.name)", [.path: .string(event.path), "event": "\(event.name)"])
+        }
+    }
+
     /// Reports an event that is hidden because a hook has failed. Its error is reported by type only, because its
     /// description may contain the event's data.
     fileprivate func reportHidden(_ event: ServiceEvent, _ error: any Error) {

@@ -150,15 +150,21 @@ extension Service {
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent @inline(__always)
     func execute(_ request: consuming ServiceRequest) async throws -> ServiceResponse {
-        if UserScope.current == nil, request.params.token == nil { return try await perform(request) }
-        return try await withToken(of: request) { try await perform($0) }
+        if UserScope.current == nil, request.params.token == nil, DeadlineScope.current == nil {
+            return try await perform(request)
+        }
+        return try await withToken(of: request) { request in
+            try await DeadlineScope.run(request) { try await perform($0) }
+        }
     }
 
     /// Runs a request whose result is streamed into a channel. The call lasts until the end of the stream.
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent
     func executeStream(_ request: ServiceRequest, into channel: ResultChannel) async throws -> ServiceResponse {
-        try await withToken(of: request) { try await performStream($0, into: channel) }
+        try await withToken(of: request) { request in
+            try await DeadlineScope.run(request) { try await performStream($0, into: channel) }
+        }
     }
 
     /// Reads the token that a call is made with, which also applies to the calls within it.

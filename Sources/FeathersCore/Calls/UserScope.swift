@@ -46,7 +46,7 @@ extension FeathersApp {
 
     /// Runs work of the package for the app's own user, which no scope of a caller affects.
     package func asOwnWork<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        try await UserScope.run(in: ownScope, body)
+        try await UserScope.runApart(in: ownScope, body)
     }
 
     /// The scope of the app's own work.
@@ -123,5 +123,14 @@ package struct UserScope: Sendable {
     /// Runs work in the scope in which it was prepared; nil if there was none.
     package static func run<Result>(in scope: UserScope?, _ body: () async throws -> Result) async rethrows -> Result {
         try await $current.withValue(scope) { try await body() }
+    }
+
+    /// Runs work that does not belong to the caller, whose deadline and trace therefore do not concern it, in a scope.
+    package static func runApart<Result>(
+        in scope: UserScope?, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await DeadlineScope.$current.withValue(nil) {
+            try await TraceContext.$current.withValue(nil) { try await run(in: scope, body) }
+        }
     }
 }

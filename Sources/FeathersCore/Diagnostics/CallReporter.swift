@@ -31,14 +31,25 @@ struct CallReporter: Sendable {
 
     func failed(_ error: any Error) {
         if error is CancellationError { return ended(.info, "cancelled", error: error) }
-        ended(error.isRefusal ? .warning : .error, "failed", error: error)
+        guard let failure = (error as? FeathersError)?.failure, failure != ownFailure else {
+            return ended(error.isRefusal ? .warning : .error, "failed", error: error)
+        }
+        // A call within this one has failed, so the failure may have been reported already.
+        let isKnown = diagnostics.call?.reportedFailure == failure
+        ended(isKnown ? .info : error.isRefusal ? .warning : .error, "failed", error: error)
     }
+
+    private var ownFailure: CallTrace.Failure { CallTrace.Failure(path: path, method: request.method) }
 
     private func ended(
         _ level: DiagnosticLevel, _ outcome: String, error: (any Error)?,
         _ addDetail: (DiagnosticDetail, inout DiagnosticAttributes) -> Void = { _, _ in }
     ) {
         guard diagnostics.wants(level, .calls) else { return }
+        if outcome == "failed" {
+            // The call has ended, so the task's current call is the one around it.
+            Diagnostics.current.call?.reportedFailure = (error as? FeathersError)?.failure ?? ownFailure
+        }
         let duration = start.duration(to: .now)
         diagnostics.report(level, .calls, error: error) { detail in
             var (message, attributes) = call(detail)
@@ -71,6 +82,7 @@ struct CallReporter: Sendable {
     private func addContext(_ detail: DiagnosticDetail, _ attributes: inout DiagnosticAttributes) {
         let retries = diagnostics.call?.retries.load(ordering: .relaxed) ?? 0
         if retries > 0 { attributes.append(.integer(retries + 1), as: .attempt) }
+        if let transport = diagnostics.call?.transport { attributes.append(.string(transport), as: .transport) }
         // The call has ended, so the task's current call is its parent.
         if let parent = Diagnostics.current.callID { attributes.append(.string("\(parent)"), as: .parent) }
         let query = request.params.query
@@ -92,6 +104,14 @@ extension Diagnostics {
                 .duration: .duration(pause),
                 .code: .integer(error.code.rawValue),
             ], error: error)
+    }
+}
+
+extension FeathersError {
+    /// The call that failed.
+    fileprivate var failure: CallTrace.Failure? {
+        guard let path, let method else { return nil }
+        return CallTrace.Failure(path: path, method: method)
     }
 }
 

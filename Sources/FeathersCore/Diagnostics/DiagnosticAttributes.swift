@@ -76,6 +76,8 @@ extension DiagnosticAttributes.Name {
     public static let parent: Self = "parent"
     /// The reason for the end of a connection, in Socket.IO's words.
     public static let reason: Self = "reason"
+    /// The transport that sent a call: `rest`, `socketio` or `jsonapi`.
+    public static let transport: Self = "transport"
     /// A URL without credentials.
     public static let url: Self = "url"
     /// An HTTP status.

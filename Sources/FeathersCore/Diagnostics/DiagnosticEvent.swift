@@ -16,6 +16,8 @@ public struct DiagnosticEvent: Sendable {
     public let attributes: DiagnosticAttributes
     /// The id of the call during which the event occurred. All attempts of a call have the same id.
     public let callID: UInt64?
+    /// The span of that call; nil outside of ``FeathersApp/withTrace(_:_:)``.
+    public internal(set) var trace: TraceContext?
     /// The thrown error. It may contain payloads, so do not print it.
     public let error: (any Error)?
     /// The number of attributes that the message already contains.

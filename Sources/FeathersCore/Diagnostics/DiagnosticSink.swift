@@ -65,7 +65,9 @@ extension DiagnosticEvent {
         return "\(time) \(level) \(domain) \(self)\(callText)"
     }
 
-    fileprivate var callText: String { callID.map { " call=\($0)" } ?? "" }
+    fileprivate var callText: String {
+        (callID.map { " call=\($0)" } ?? "") + (trace.map { " trace=\($0.traceID)" } ?? "")
+    }
 }
 
 #if canImport(OSLog)

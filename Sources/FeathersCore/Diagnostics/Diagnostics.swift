@@ -1,3 +1,4 @@
+import FeathersSupport
 import Foundation
 import Synchronization
 
@@ -56,6 +57,7 @@ public struct Diagnostics: Sendable {
             let report = make(outlet.detail)
             var event = DiagnosticEvent(level, domain, report.message, report.attributes, callID: callID, error: error)
             event.toldCount = report.toldCount
+            event.trace = call?.span ?? TraceContext.current
             outlet.sink.receive(event)
         }
     }
@@ -75,6 +77,35 @@ final class CallTrace: Sendable {
 
     let id = count.add(1, ordering: .relaxed).newValue
     let retries = Atomic<Int>(0)
+    let span = TraceContext.current?.child()
+    private let state = Locked(State())
+
+    private struct State {
+        var transport: String?
+        var reportedFailure: Failure?
+    }
+
+    struct Failure: Hashable {
+        let path: String
+        let method: ServiceMethod
+    }
+
+    /// The transport that has sent the call last; nil if none has.
+    var transport: String? {
+        get { state.withLock { $0.transport } }
+        set { state.withLock { $0.transport = newValue } }
+    }
+
+    /// The last call within this one whose failure was reported.
+    var reportedFailure: Failure? {
+        get { state.withLock { $0.reportedFailure } }
+        set { state.withLock { $0.reportedFailure = newValue } }
+    }
+}
+
+extension Diagnostics {
+    /// Records the transport that sends the current call.
+    package func isSent(over transport: StaticString) { call?.transport = "\(transport)" }
 }
 
 /// The message and attributes of an event, for one sink, and the number of leading attributes that the message
@@ -108,7 +139,7 @@ extension DisconnectReason {
     var wireName: String { parts.name }
 
     /// The reason with its message.
-    fileprivate var text: String { parts.message.map { "\(wireName): \($0)" } ?? wireName }
+    var text: String { parts.message.map { "\(wireName): \($0)" } ?? wireName }
 
     private var parts: (name: String, message: String?) {
         switch self {

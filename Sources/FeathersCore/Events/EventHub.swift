@@ -6,6 +6,7 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
     private let subscriptions = Locked(EventSubscriptions<Event>())
     private let subscriberCount = Atomic<Int>(0)
     private let dropped = Atomic<Int>(0)
+    private let received = Atomic<Int>(0)
 
     package init() {}
 
@@ -60,11 +61,29 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
 
     /// The number of subscribers, buffered items and dropped events, including events dropped for subscribers that have
     /// ended.
-    var load: (subscribers: Int, waiting: Int, dropped: Int) {
+    var load: EventLoad {
         let subscriptions = subscriptions.withLock { $0 }
-        return (
-            subscriptions.count, subscriptions.all.reduce(0) { $0 + $1.waitingCount }, dropped.load(ordering: .relaxed)
-        )
+        return EventLoad(
+            subscribers: subscriptions.count, received: received.load(ordering: .relaxed),
+            waiting: subscriptions.all.reduce(0) { $0 + $1.waitingCount }, dropped: dropped.load(ordering: .relaxed))
+    }
+
+    /// Counts events that a server has sent, whoever reads them.
+    func countReceived(_ count: Int) { received.add(count, ordering: .relaxed) }
+}
+
+/// The counts of a hub.
+struct EventLoad: Sendable {
+    var subscribers = 0
+    var received = 0
+    var waiting = 0
+    var dropped = 0
+
+    mutating func add(_ other: EventLoad) {
+        subscribers += other.subscribers
+        received += other.received
+        waiting += other.waiting
+        dropped += other.dropped
     }
 }
 

@@ -97,7 +97,10 @@ final class CallPlan: Sendable {
         let call = CallReporter(diagnostics, path: context.path, request: context.request)
         call.began()
         do {
-            try await Diagnostics.$current.withValue(call.diagnostics) { try await run(0, steps.count, &context) }
+            try await Diagnostics.$current.withValue(call.diagnostics) {
+                guard let span = call.diagnostics.call?.span else { return try await run(0, steps.count, &context) }
+                try await TraceContext.$current.withValue(span) { try await run(0, steps.count, &context) }
+            }
         } catch {
             call.failed(error)
             throw error

@@ -39,7 +39,8 @@ extension Hooks {
                 let start = timebase.now
                 budget.callBegan(at: context.path)
                 var schedule = RetrySchedule(
-                    attempts: attempts, pause: pause, longestPause: longestPause, timeout: context.params.timeout)
+                    attempts: attempts, pause: pause, longestPause: longestPause,
+                    timeout: DeadlineScope.bound(context.params.timeout))
                 let app = context.app
                 // A call for another user does not depend on who is signed in to the app.
                 let isForAnotherUser = context.request.isForAnotherUser(in: app)
@@ -69,7 +70,8 @@ extension Hooks {
                         attempt = context
                         if let left = schedule.timeLeft(after: timebase.now - start) {
                             guard left > .zero else { throw error }
-                            attempt.params.timeout = left
+                            // A deadline of the caller stays apart from what distinguishes requests.
+                            if attempt.params.timeout != nil { attempt.params.timeout = left }
                         }
                     }
                 }

@@ -62,7 +62,7 @@ package struct MiddlewareSite: Sendable {
         if let remote = implementation as? RemoteResponder, let app = weakApp.app {
             implementation = SendingResponder(
                 remote: remote, gate: app.gate, app: weakApp, recordsSender: app.recordsSender,
-                health: remote.isOwn && app.realTimeTransport == nil ? app.healthMonitor : nil)
+                reach: remote.isOwn && app.realTimeTransport == nil ? app.healthMonitor.requests : nil)
         }
         if app.middleware.isEmpty && service.middleware.isEmpty { return implementation }
         let named = HookScope.method(method)

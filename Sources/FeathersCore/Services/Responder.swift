@@ -21,7 +21,8 @@ struct LocalResponder: Responder {
     var actor: (any Actor)? { service }
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
-        try await service.respond(to: request)
+        DeadlineScope.callReachedService()
+        return try await service.respond(to: request)
     }
 }
 
@@ -63,7 +64,7 @@ struct SendingResponder: Responder {
     /// Whether requests belong to the app's user, although no sign-in gate says so.
     let recordsSender: Bool
     /// Receives whether calls reach the server; nil if calls use a connection or another server, which do not count.
-    let health: HealthMonitor?
+    let reach: CallReach?
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         // Checked here, immediately before sending, because the call may have waited or be a retry.
@@ -71,22 +72,25 @@ struct SendingResponder: Responder {
         var request = request
         if recordsSender { request.recordSender(of: app.app, whenSent: true) }
         try request.checkSender()
+        if DeadlineScope.current != nil {
+            request.boundTimeout(over: remote.transport)
+            DeadlineScope.callReachedService()
+        }
+        if let span = TraceContext.current { request.params.add(span) }
         if request.token != nil || !request.params.headers.isEmpty {
             let app = app.app
             try request.addTokenField(app, mayCarry: app?.trusts(remote) == true)
             request.harmlessFields = app?.harmlessFields
         }
-        guard let health else { return try request.checked(await send(request)) }
+        guard let reach else { return try request.checked(await send(request)) }
         let response: ServiceResponse
         do {
             response = try await send(request)
         } catch {
-            if let reached = (error as? FeathersError)?.reachedServer, health.callEnded(reached: reached) {
-                app.app?.noteHealth()
-            }
+            reach.failed(error)
             throw error
         }
-        if health.callEnded(reached: true) { app.app?.noteHealth() }
+        reach.succeeded()
         return try request.checked(response)
     }
 
@@ -105,5 +109,16 @@ struct SendingResponder: Responder {
             error.hint = error.hint ?? "from \(server), which doesn't get the app's token"
             throw error
         }
+    }
+}
+
+extension ServiceRequest {
+    /// Shortens the time limit to the caller's deadline, so that the transport says whether it sent the request.
+    ///
+    /// The limit of a stream applies to each item, so the deadline must end a stream from outside.
+    fileprivate mutating func boundTimeout(over transport: any Transport) {
+        guard !streamsResult, let left = DeadlineScope.timeLeft else { return }
+        if let usual = params.timeout ?? transport.defaultTimeout, usual <= left { return }
+        params.timeout = max(left, .zero)
     }
 }

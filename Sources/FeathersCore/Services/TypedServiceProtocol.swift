@@ -99,6 +99,7 @@ struct ModelResponder<S: TypedServiceProtocol>: Responder {
     var actor: (any Actor)? { service }
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        DeadlineScope.callReachedService()
         let params = request.params
         let codec = params.coding ?? app.app?.coding ?? defaultCoding
         func encoded(_ record: S.Model) throws -> ServiceResponse { ServiceResponse(try codec.encode(record)) }

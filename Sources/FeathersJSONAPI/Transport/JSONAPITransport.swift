@@ -45,6 +45,7 @@ public struct JSONAPITransport: Transport, TimeLimitingTransport {
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         let exchange = try builder.exchange(for: request)
         if let known = exchange.knownResult { return ServiceResponse(known) }
+        Diagnostics.current.isSent(over: "jsonapi")
         let response: HTTPResponse
         do {
             response = try await httpClient.execute(exchange.request)

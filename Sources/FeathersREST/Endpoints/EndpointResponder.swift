@@ -76,6 +76,7 @@ struct EndpointResponder<Response: Sendable>: Responder {
 
     /// Streams transfers that read or write files or report progress. Other transfers are faster in memory.
     private func send(_ request: HTTPRequest, _ body: HTTPBody?) async throws -> HTTPResponse {
+        Diagnostics.current.isSent(over: "rest")
         let destination: URL? = if case .file(let url) = endpoint.reading.kind { url } else { nil }
         var request = request
         if body?.isInMemory != false, destination == nil, progress == nil {

@@ -65,7 +65,10 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     ///   if no response arrived; `execution` says whether the call was sent. Code 413 if the call is larger than the
     ///   server accepts, or ``FeathersError/Code/badRequest`` if it cannot be serialized, or if its header fields name
     ///   a user (see ``Params/headers``). `CancellationError` if the task was cancelled.
-    public func send(_ request: ServiceRequest) async throws -> ServiceResponse { try await client.call(request) }
+    public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
+        Diagnostics.current.isSent(over: "socketio")
+        return try await client.call(request)
+    }
 
     public func endCalls() { client.endCalls() }
     public func deliver(to sink: EventSink) { client.state.withLock { $0.sink = sink } }

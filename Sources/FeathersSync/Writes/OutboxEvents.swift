@@ -22,6 +22,23 @@ extension Outbox {
             guard event.isFact else { throw error }
             apply(0)
         }
+        withState { $0.app }?.app?.diagnostics.log(.debug, .outbox, event.text)
+    }
+}
+
+extension WriteEvent {
+    /// The event without data, for logs.
+    fileprivate var text: String {
+        switch self {
+        case .queued(let writes): "queued " + writes.map { "\($0.method) \($0.path)" }.joined(separator: ", ")
+        case .migrated(let writes): "\(writes.count) writes were migrated"
+        case .taken: "writes were taken over by the user who signed in"
+        case .begun(let id): "sending \(id.text)"
+        case .deferred(let id, _, _): "\(id.text) is sent again later"
+        case .failed(let failure): "\(failure.write.id.text) needs a decision"
+        case .decided(let id, _): "\(id.text) was decided"
+        case .ended(let end): "\(end.write.text) \(end.isExecuted ? "was executed" : "was discarded")"
+        }
     }
 }
 

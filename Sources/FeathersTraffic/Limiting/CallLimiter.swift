@@ -84,11 +84,11 @@ final class CallLimiter: Middleware {
         if site.isWholeApp, !site.isRemote { return nil }
         // The same hooks may be registered for the app and for a service.
         if (next as? LimitedResponder)?.isLimited(by: self) == true { return nil }
-        return LimitedResponder(limiter: self, next: next, isRemote: site.isRemote)
+        return LimitedResponder(limiter: self, next: next, site: site)
     }
 
     /// Waits for a turn, and deducts the waiting time from the request's timeout.
-    func takeTurn(for request: inout ServiceRequest) async throws {
+    func takeTurn(for request: inout ServiceRequest, in app: FeathersApp?) async throws {
         let (entry, line) = state.withLock { state in
             let entry = state.queue.enterAtOnce()
             // Most calls proceed immediately and need no promise.
@@ -99,10 +99,12 @@ final class CallLimiter: Middleware {
         }
         if entry == .isFull { throw isFull(request) }
         guard let (id, waiter, count) = line else { return }
+        app?.countWaitingForTurns(1)
+        defer { app?.countWaitingForTurns(-1) }
         onWaiting(count)
         let start = timebase.now
         do {
-            let limit = request.params.timeout ?? longestWait
+            let limit = DeadlineScope.bound(request.params.timeout ?? longestWait)
             let error = tooLate(request, limit)
             try await timebase.run(atMost: limit, orThrow: error) { try await waiter.value() }
         } catch {
@@ -138,7 +140,7 @@ final class CallLimiter: Middleware {
 private struct LimitedResponder: Responder {
     let limiter: CallLimiter
     let next: any Responder
-    let isRemote: Bool
+    let site: MiddlewareSite
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         let held = CallLimiter.held
@@ -147,9 +149,9 @@ private struct LimitedResponder: Responder {
             return try await next.respond(to: request)
         }
         var request = request
-        try await limiter.takeTurn(for: &request)
+        try await limiter.takeTurn(for: &request, in: site.app)
         defer { limiter.leave() }
-        if isRemote { return try await next.respond(to: request) }
+        if site.isRemote { return try await next.respond(to: request) }
         let turn = CallLimiter.Turn(limiter)
         defer { turn.end() }
         return try await CallLimiter.$held.withValue(held + [turn]) { [request] in

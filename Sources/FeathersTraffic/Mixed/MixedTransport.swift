@@ -18,12 +18,13 @@ public import FeathersSupport
 ///
 /// A query that a query string cannot carry, for example because an array has more elements than the server reads, goes
 /// over the connection if that is open and the call has neither a token of its own nor header fields.
-public struct MixedTransport: RealTimeTransport, CompositeTransport {
+public struct MixedTransport: RealTimeTransport, CompositeTransport, ConnectionBypassing {
     private let realTime: any RealTimeTransport
     private let rest: any Transport
     private let routes: TransportRoutes
     private let timebase: RelativeClock
     private let reads = ReadsBesideConnection()
+    package let requests: CallReach
     /// How often the calls in flight have been ended.
     private let endings = Locked(0)
 
@@ -34,7 +35,10 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     ) {
         (self.realTime, self.rest, self.routes) = (realTime, rest, routes)
         timebase = RelativeClock(clock)
+        requests = CallReach(clock: clock)
     }
+
+    package var sendsCallsOverConnection: Bool { routes.usesConnection }
 
     public var components: [any Transport] { [realTime, rest] }
 
@@ -99,7 +103,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
     private func sendBeside(_ request: ServiceRequest) async throws -> ServiceResponse {
         if request.isSafeToRepeat, !isConnected { reads.add() }
         do {
-            var response = try await rest.send(request)
+            var response = try await sendByREST(request)
             if request.params.concernsConnection { response[WentBesideConnection.self] = true }
             return response
         } catch let error as FeathersError where error.cause is QueryStringRefusal && connectionCarries(request) {
@@ -107,6 +111,18 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport {
             request.params.isVolatile = true
             return try await realTime.send(request)
         }
+    }
+
+    private func sendByREST(_ request: ServiceRequest) async throws -> ServiceResponse {
+        let response: ServiceResponse
+        do {
+            response = try await rest.send(request)
+        } catch {
+            requests.failed(error)
+            throw error
+        }
+        requests.succeeded()
+        return response
     }
 
     /// Whether a request can be sent over the connection now. It carries neither header fields nor another user's

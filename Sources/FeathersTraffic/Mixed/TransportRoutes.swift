@@ -66,6 +66,12 @@ public struct TransportRoutes: Sendable {
         return standard
     }
 
+    /// Whether a route leads over the connection.
+    var usesConnection: Bool {
+        standard == .realTime || ofServices.values.contains(.realTime) || ofMethods.values.contains(.realTime)
+            || ofBoth.values.contains { $0.values.contains(.realTime) }
+    }
+
     /// Returns whether a request routed to the connection can be sent over REST while there is none.
     func permitsFallback(_ request: ServiceRequest) -> Bool {
         switch fallback {

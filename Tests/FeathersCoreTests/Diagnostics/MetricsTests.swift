@@ -21,7 +21,8 @@ struct MetricsTests {
         _ = try? await app.service("messages").get(2)
         let calls = app.metrics.calls
         #expect(calls.map(\.method) == ["find", "get"] && calls.allSatisfy { $0.path == "messages" })
-        #expect(calls.map(\.outcomes) == [["ok": 1], ["failed": 2]] && calls.map(\.retries) == [1, 0])
+        let outcomes = calls.map { calls in calls.outcomes.map { "\($0.errorType ?? "ok") \($1)" } }
+        #expect(outcomes == [["ok 1"], ["NotFound 2"]] && calls.map(\.retries) == [1, 0])
         #expect(calls.map(\.durations.count) == [1, 2] && app.metrics.callsInFlight == 0)
     }
 
@@ -48,6 +49,7 @@ struct MetricsTests {
         let metrics = app.metrics
         #expect(metrics.connections == 2 && metrics.reconnections == 1 && metrics.transport != nil)
         #expect(metrics.events.map(\.subscribers) == [1] && metrics.events.map(\.waiting) == [2])
+        #expect(metrics.events.map(\.received) == [5])
         // One more for the marker of the gap.
         #expect(metrics.events.map(\.dropped) == [4])
         withExtendedLifetime(events) {}
@@ -56,20 +58,24 @@ struct MetricsTests {
     @Test("put each duration into the first bucket it is not longer than")
     func histogram() {
         var histogram = DurationHistogram()
-        for duration in [Duration.zero, .milliseconds(1), .milliseconds(2), .seconds(1), .seconds(31)] {
+        for duration in [Duration.zero, .milliseconds(5), .milliseconds(6), .seconds(1), .seconds(31)] {
             histogram.add(duration)
         }
-        #expect(histogram.counts == [2, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1])
-        #expect(histogram.count == 5 && histogram.sum == .milliseconds(32_003))
+        #expect(histogram.counts == [2, 1, 0, 0, 0, 1, 0, 0, 1])
+        #expect(histogram.count == 5 && histogram.sum == .milliseconds(32_011))
     }
 
     @Test("of paths that somebody makes up are bounded")
     func bounded() async throws {
         let app = FeathersApp(transport: StubTransport { _ in [] })
         app.recordMetrics()
-        for number in 0..<1010 { _ = try await app.service("path \(number)").find() }
+        for number in 0..<110 { _ = try await app.service("path \(number)").find() }
         let calls = app.metrics.calls
-        #expect(calls.count == 1001 && calls.first { $0.path == "(others)" }?.outcomes == ["ok": 10])
+        let others = calls.first { $0.path == "_OTHER" }
+        #expect(calls.count == 101 && others?.count == 10 && others?.durations.count == 86)
+        // A registered service is always distinguished.
+        _ = try await app.use(MemoryService(), at: "orders").find()
+        #expect(app.metrics.calls.contains { $0.path == "orders" })
     }
 
     @Test("of endpoints take no place from services")
@@ -80,11 +86,39 @@ struct MetricsTests {
                 DiagnosticEvent(
                     .info, .calls, "", [.path: .string(path), .method: .string(method), .outcome: "ok"]))
         }
-        for number in 0..<1_100 { count("profiles/\(number)", "request") }
+        for number in 0..<1_100 { count("profiles/\(number)/picture", "request") }
+        count("profiles/5f8d0d55b54764421b7156d9/picture", "request")
+        for number in 0..<40 { count("page\(number)", "request") }
         count("orders", "get")
         let calls = recorder.counted.calls
-        #expect(calls.count == 102 && calls.contains { $0.path == "orders" })
-        #expect(calls.first { $0.path == "(others)" }?.outcomes == ["ok": 1_000])
+        #expect(calls.count == 34 && calls.contains { $0.path == "orders" })
+        #expect(calls.first { $0.path == "profiles/:id/picture" }?.count == 1_101)
+        #expect(calls.first { $0.path == "_OTHER" }?.count == 9)
+    }
+
+    @Test("of a busy gateway are a text of less than 64 KB")
+    func size() async throws {
+        let app = FeathersApp(
+            transport: StubTransport { request in
+                switch request.id?.description {
+                case "2": throw FeathersError(.notFound, "None")
+                case "3": throw FeathersError(.timeout, "Slow", execution: .mayHaveExecuted)
+                default: return []
+                }
+            })
+        app.recordMetrics()
+        for service in 0..<30 {
+            for method in [ServiceMethod.find, "create", "patch", "archive"] {
+                for id in 1...3 {
+                    let request = ServiceRequest(
+                        path: "services/number-\(service)", method: method, id: .integer(Int64(id)), data: [:])
+                    _ = try? await app.service(request.path).respond(to: request)
+                }
+            }
+        }
+        let text = app.metrics.prometheusText
+        #expect(text.utf8.count < 64 << 10)
+        #expect(text.contains("rpc_method=\"_OTHER/_OTHER\""))
     }
 
     @Test("are samples with names and labels, for any metrics system, and the same as in the text for Prometheus")
@@ -100,10 +134,13 @@ struct MetricsTests {
                 samples.filter { $0.name == "feathers_\(name)" }.map { "\($0.kind) \($0.labels.map(\.1)) \($0.value)" }
             }
             #expect(values("up") == ["gauge [] 1"])
-            #expect(values("calls_total") == [#"counter ["messages", "find", "ok"] 1"#])
-            #expect(values("call_retries_total") == [#"counter ["messages", "find"] 0"#])
+            #expect(values("transport_up") == [#"gauge ["connection"] 1"#])
+            #expect(values("calls_total") == [#"counter ["messages/find"] 1"#])
+            #expect(values("call_retries_total").isEmpty)
             #expect(values("calls_in_flight") == ["gauge [] 0"])
-            #expect(values("transport_calls") == [#"gauge ["waiting"] 0"#, #"gauge ["unanswered"] 0"#])
+            #expect(values("calls_waiting") == [#"gauge ["turn"] 0"#, #"gauge ["connection"] 0"#])
+            #expect(values("calls_unanswered") == ["gauge [] 0"])
+            #expect(values("events_received_total") == [#"counter ["messages"] 0"#])
             #expect(values("reconnections_total") == ["counter [] 0"])
             #expect(values("event_subscribers") == [#"gauge ["messages"] 1"#])
             #expect(values("events_waiting") == [#"gauge ["messages"] 0"#])
@@ -123,14 +160,15 @@ struct MetricsTests {
         app.recordMetrics()
         _ = try await app.service("a \"quoted\\ path\n").find()
         let lines = app.metrics.prometheusText.split(separator: "\n")
-        let labels = #"path="a \"quoted\\ path\n",method="find""#
+        let labels = #"rpc_method="a \"quoted\\ path\n/find""#
+        let measured = "rpc_system_name=\"feathers\",\(labels)"
         #expect(lines.contains("feathers_up 0"))
-        #expect(lines.contains("# TYPE feathers_call_duration_seconds histogram"))
-        #expect(lines.contains("feathers_calls_total{\(labels),outcome=\"ok\"} 1"))
+        #expect(lines.contains("# TYPE rpc_client_call_duration_seconds histogram"))
+        #expect(lines.contains("feathers_calls_total{\(labels)} 1"))
         // On a busy machine, even this call may take longer.
-        #expect(lines.contains { $0.hasPrefix("feathers_call_duration_seconds_bucket{\(labels),le=\"30.0\"} ") })
-        #expect(lines.contains("feathers_call_duration_seconds_bucket{\(labels),le=\"+Inf\"} 1"))
-        #expect(lines.contains("feathers_call_duration_seconds_count{\(labels)} 1"))
+        #expect(lines.contains { $0.hasPrefix("rpc_client_call_duration_seconds_bucket{\(measured),le=\"10.0\"} ") })
+        #expect(lines.contains("rpc_client_call_duration_seconds_bucket{\(measured),le=\"+Inf\"} 1"))
+        #expect(lines.contains("rpc_client_call_duration_seconds_count{\(measured)} 1"))
         #expect(!lines.contains { $0.contains("connections") })
         for line in lines {
             #expect(line.hasPrefix("#") || line.split(separator: " ").last.flatMap { Double($0) } != nil)

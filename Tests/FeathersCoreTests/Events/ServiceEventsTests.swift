@@ -158,7 +158,7 @@ struct ServiceEventsTests {
     @Test("A stream that is dropped, or whose reader is cancelled, stops listening")
     func ending() async throws {
         let echo = try await Self.echo()
-        func readers() -> Int? { echo.app.metrics.events.first?.subscribers }
+        func readers() -> Int { echo.app.metrics.events.first?.subscribers ?? 0 }
         func listen() { _ = echo.events("n") }
         listen()
         #expect(readers() == 0)

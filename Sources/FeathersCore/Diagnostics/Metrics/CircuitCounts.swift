@@ -3,7 +3,7 @@ import FeathersSupport
 extension AppMetrics {
     /// The circuit breakers of one service.
     public struct Circuits: Sendable, Hashable {
-        /// The service's path; `(all)` for a circuit of all services.
+        /// The service's path; `_ALL` for a circuit of all services.
         public let path: String
         /// The number of circuits that are open: at most 1, unless each user has one.
         public fileprivate(set) var open = 0
@@ -12,9 +12,9 @@ extension AppMetrics {
     }
 
     /// The path under which what exceeds a limit is counted.
-    static let others = "(others)"
+    static let others = "_OTHER"
     /// The path of what concerns all services.
-    static let all = "(all)"
+    static let all = "_ALL"
 }
 
 /// The circuits that have opened in an app.

@@ -29,7 +29,8 @@ extension AppMetrics {
     ///     Meter(label: sample.name, dimensions: sample.labels).set(sample.value)
     /// }
     /// ```
-    /// Samples with the same name follow each other. The names and labels are those of ``prometheusText``, which also
+    /// Names and labels are those of OpenTelemetry's semantic conventions where they have one (`rpc.method`,
+    /// `rpc.service`, `error.type`). Samples with the same name follow each other. The names and labels are those of ``prometheusText``, which also
     /// contains the durations of calls as a histogram.
     public var samples: [Sample] {
         var samples: [Sample] = []
@@ -39,28 +40,41 @@ extension AppMetrics {
             }
         }
         func byService(_ count: KeyPath<Events, Int>) -> [(Int, labels: [(String, String)])] {
-            events.map { ($0[keyPath: count], [("path", $0.path)]) }
+            events.map { ($0[keyPath: count], [("rpc_service", $0.path)]) }
         }
         let outcomes = calls.flatMap { calls in
-            calls.outcomes.sorted { $0.key < $1.key }.map { ($1, labels: calls.labels + [("outcome", $0)]) }
+            calls.outcomes.map { ($1, labels: calls.labels + $0.labels) }.sorted { $0.labels.key < $1.labels.key }
         }
         add("up", .gauge, "Whether the app is ready to make calls.", [(health.isReady ? 1 : 0, [])])
-        add("calls_total", .counter, "Calls that ended, by outcome.", outcomes)
-        add("call_retries_total", .counter, "Retries of calls.", calls.map { ($0.retries, $0.labels) })
+        add(
+            "transport_up", .gauge, "Whether the server is reachable over a transport.",
+            health.transports.map { ($0.isReachable ? 1 : 0, [("transport", $0.kind.rawValue)]) })
+        add("calls_total", .counter, "Calls that ended, by transport and kind of failure.", outcomes)
+        add(
+            "call_retries_total", .counter, "Retries of calls.",
+            calls.compactMap { $0.retries == 0 ? nil : ($0.retries, $0.labels) })
         add("calls_in_flight", .gauge, "Calls in flight.", [(callsInFlight, [])])
+        let waiting = [("turn", callsWaitingForTurns)] + (transport.map { [("connection", $0.waiting)] } ?? [])
+        add(
+            "calls_waiting", .gauge, "Calls in flight that wait before they are sent.",
+            waiting.map { ($1, [("for", $0)]) })
         add(
             "circuits_open", .gauge, "Circuit breakers that refuse calls.",
-            circuits.map { ($0.open, [("path", $0.path)]) })
+            circuits.map { ($0.open, [("rpc_service", $0.path)]) })
         add(
             "circuit_openings_total", .counter, "How often circuit breakers have opened.",
-            circuits.map { ($0.openings, [("path", $0.path)]) })
+            circuits.map { ($0.openings, [("rpc_service", $0.path)]) })
+        add(
+            "refreshes_total", .counter, "Refreshes of the sign-in, by kind of failure.",
+            refreshes.sorted { $0.key < $1.key }.map { ($1, $0.isEmpty ? [] : [("error_type", $0)]) })
         if let transport {
             add(
-                "transport_calls", .gauge, "Calls in flight that the transport holds.",
-                [(transport.waiting, [("state", "waiting")]), (transport.unanswered, [("state", "unanswered")])])
+                "calls_unanswered", .gauge, "Calls sent over the connection without a response yet.",
+                [(transport.unanswered, [])])
             add("connections_total", .counter, "Connections that were opened.", [(connections, [])])
             add("reconnections_total", .counter, "Connections that were reopened.", [(reconnections, [])])
         }
+        add("events_received_total", .counter, "Events that the server has sent.", byService(\.received))
         add("event_subscribers", .gauge, "Subscribers of a service's events.", byService(\.subscribers))
         add("events_waiting", .gauge, "Events buffered for slow readers.", byService(\.waiting))
         add("events_dropped_total", .counter, "Events dropped for slow readers.", byService(\.dropped))
@@ -70,5 +84,16 @@ extension AppMetrics {
 
 extension AppMetrics.Calls {
     /// The labels that distinguish the samples of these calls from those of other calls.
-    var labels: [(String, String)] { [("path", path), ("method", method)] }
+    var labels: [(String, String)] { [("rpc_method", "\(path)/\(method)")] }
+}
+
+extension AppMetrics.Calls.Outcome {
+    fileprivate var labels: [(String, String)] {
+        [("transport", transport), ("error_type", errorType)].compactMap { name, value in value.map { (name, $0) } }
+    }
+}
+
+extension [(String, String)] {
+    /// Text that sorts labels.
+    fileprivate var key: String { map { "\($0)=\($1)" }.joined(separator: ",") }
 }

@@ -8,9 +8,10 @@ extension AppMetrics {
             name = sample.name
             text += Self.line(name, sample.labels, sample.value)
         }
-        let durations = "feathers_call_duration_seconds"
-        if !calls.isEmpty { text += Self.head(durations, "histogram", "Durations of calls.") }
-        return text + calls.map { $0.histogram(named: durations) }.joined()
+        let durations = "rpc_client_call_duration_seconds"
+        let measured = calls.filter { !$0.durations.isEmpty }
+        if !measured.isEmpty { text += Self.head(durations, "histogram", "Durations of calls.") }
+        return text + measured.map { $0.histogram(named: durations) }.joined()
     }
 
     private static func head(_ name: String, _ type: String, _ help: String) -> String {
@@ -26,6 +27,7 @@ extension AppMetrics {
 extension AppMetrics.Calls {
     fileprivate func histogram(named name: String) -> String {
         var count = 0
+        let labels = [("rpc_system_name", "feathers")] + labels
         let bounds = zip(DurationHistogram.bounds.map { "\($0 / .seconds(1))" } + ["+Inf"], durations.counts)
         let buckets = bounds.map { bound, inBucket in
             count += inBucket
