@@ -50,7 +50,7 @@ struct ReadmeTests {
                 ServerSamples.swift \(gateway)/Gateway.swift \(gateway)/UserCalls.swift \(gateway)/FeathersErrors.swift \
                 \(gateway)/Events.swift \(gateway)/Logs.swift \(gateway)/Lifecycle.swift \
                 \(gateway)Server/GatewayServer.swift
-                """, 16
+                """, 14
             ),
             ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/RelatedRecords.md", "RelationSamples.swift", 4),
