@@ -22,6 +22,11 @@ enum Pages {
             <img src="\(plots)/peers.svg" alt="How many times as fast as other clients each task is">
             </picture>
 
+            <picture>
+            <source media="(prefers-color-scheme: dark)" srcset="\(plots)/growth~dark.svg">
+            <img src="\(plots)/growth.svg" alt="What one call, event, change or write costs as their number grows">
+            </picture>
+
             \(machine.title). Times are per operation, the median of \(machine.rounds) rounds. \
             All clients use the same server on the same
             machine. The WebSockets of aiohttp and Node have a minimal Socket.IO layer. [All results](\(page)).
