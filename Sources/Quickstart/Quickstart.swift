@@ -36,6 +36,20 @@ struct Quickstart {
             if let account { try await signIn(account, to: app, screen) }
             try await Chat(app: app, screen: screen).run()
         }
+        showNext(on: server, screen)
+    }
+
+    /// Says what to try next.
+    private static func showNext(on server: URL?, _ screen: Screen) {
+        let url = server?.absoluteString ?? "http://localhost:3030"
+        screen.line("")
+        if server == nil {
+            screen.step("try next", "the same on a server: swift run Quickstart --url \(url)")
+        } else {
+            screen.step("try next", "a chat for two terminals: swift run Chat \(url) lobby alice@example.com")
+        }
+        screen.step("", "a board that works offline: swift run Board \(url) board-data team Ada")
+        screen.step("", "your own program, and a server, in five minutes: see Getting started")
     }
 
     private static func signIn(_ account: Account, to app: FeathersApp, _ screen: Screen) async throws {

@@ -29,9 +29,14 @@ struct QuickstartTests {
         #expect(events == ["created", "created", "created", "patched", "removed", "removed"])
     }
 
-    @Test("It runs in memory")
+    @Test("It runs in memory, and ends with three lines that say what to try next")
     func memory() async throws {
-        check(try await lines(on: nil))
+        let lines = try await lines(on: nil)
+        check(lines)
+        let next = Array(lines.suffix(3))
+        #expect(next[0] == "  try next    the same on a server: swift run Quickstart --url http://localhost:3030")
+        #expect(next[1].contains("swift run Board http://localhost:3030 board-data team Ada"))
+        #expect(next[2].contains("Getting started"))
     }
 
     @Test(
