@@ -158,6 +158,31 @@ struct BoardTests {
         try await proxy.close()
     }
 
+    @Test("A change of a card that the server no longer has is discarded, and the board says so until the next command")
+    func discarded() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = try await Self.backend.url()
+        let proxy = try await FaultProxy(to: url)
+        let (here, visit) = (try seat("here", at: url, "lost"), try seat("away", at: proxy.url, "lost"))
+        try await here.shows([])
+        try here.type("add Milk", "add Bread")
+        try await visit.shows(["todo   1   Milk", "todo   2   Bread"])
+        #expect(try await visit.leave().code == 0)
+        try await proxy.refuse()
+        let away = try seat("away", at: proxy.url, "lost")
+        try await away.shows(["todo   1   Milk", "todo   2   Bread"])
+        try away.type("move milk doing")
+        try await away.shows(["todo   1   Bread", "doing  2 … Milk"])
+        try here.type("remove Milk")
+        try await here.shows(["todo   1   Bread"])
+        try await proxy.accept()
+        try await away.shows(["todo   1   Bread", "The server has no 'Milk' any more: the change was discarded."])
+        try away.type("move bread done")
+        try await away.shows(["done   1   Bread"])
+        for seat in [here, away] { #expect(try await seat.leave().code == 0) }
+        try await proxy.close()
+    }
+
     @Test("Commands may come from a file; what is wrong is said, and the rest is done; what is left is sent later")
     func script() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -6,6 +6,8 @@ import Foundation
 struct Board: Sendable {
     let app: FeathersApp
     let name: String
+    /// The titles of cards whose changes were discarded, because the server has no such card.
+    let discarded: AsyncStream<String>
     private let cards: Service<Card>
     private let shown: LiveQuery<Card>
     /// The id of the person who adds cards here; nil for cards without an author.
@@ -22,12 +24,18 @@ struct Board: Sendable {
         app = FeathersApp(transport: transport)
         (self.name, author) = (name, person?.lowercased())
         cards = app.service(.cards)
+        let (discarded, discarding) = AsyncStream.makeStream(of: String.self)
+        self.discarded = discarded
         shown = cards.live(.where(.board, name).sorted(by: .createdAt).limit(Self.limit))
             .including(Card.author)
         try await app.use(localStore: .directory(folder)) { options in
             // Cards get their ids here: they can be changed before the server knows them, and are never created twice.
             options.services["cards"] = OutboxServiceOptions(isKeyed: true, keyPlaces: [.recordID()])
-            options.decide = Self.decide
+            options.decide = { failure in
+                let decision = Self.decide(failure)
+                if case .discard = decision, let title = failure.base?["title"]?.string { discarding.yield(title) }
+                return decision
+            }
         }
         if let person { try await app.service(.people).outbox.create(.init(id: person.lowercased(), name: person)) }
     }
@@ -37,7 +45,7 @@ struct Board: Sendable {
     /// Changes carry the card's version. If someone else has changed the card, the server refuses the change, and both
     /// changes are merged. So a change without a response can be sent again: at worst, it conflicts with its own
     /// result.
-    @Sendable private static func decide(_ failure: OutboxFailure) async -> OutboxDecision? {
+    private static func decide(_ failure: OutboxFailure) -> OutboxDecision? {
         switch failure.reason {
         // The server knows this person.
         case .conflict where failure.write.path == "people": .discard

@@ -47,6 +47,11 @@ enum BoardProgram {
                     try await board.watch { await screen.show($0) }
                 }
                 group.addTask {
+                    for await title in board.discarded {
+                        await screen.note("The server has no '\(title)' any more: the change was discarded.")
+                    }
+                }
+                group.addTask {
                     // Commands name cards that are shown.
                     await screen.wait()
                     console.prompt("> ")
@@ -62,6 +67,7 @@ enum BoardProgram {
     }
 
     private static func obey(_ line: String, _ board: Board, _ screen: Screen, _ console: Console) async {
+        await screen.note(nil)
         do {
             switch try Command(line) {
             case .add(let title): await screen.wait(forCard: try await board.add(title))

@@ -12,6 +12,8 @@ actor Screen {
     private var snapshot: LiveSnapshot<Card>?
     /// Whether the connection is lost, or there never was one.
     private var isOffline = false
+    /// A sentence below the board, until the next command.
+    private var note: String?
     /// The cards in the order in which they are numbered; nil before the first board.
     private var cards: [Card]?
     private let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -35,6 +37,13 @@ actor Screen {
         changed.yield()
     }
 
+    /// Shows a sentence below the board, or removes it.
+    func note(_ text: String?) {
+        guard text != note else { return }
+        note = text
+        if text != nil { draw() }
+    }
+
     private func draw() {
         guard let snapshot else { return }
         let places = { (card: Card) in Command.columns.firstIndex(of: card.column) ?? Command.columns.count }
@@ -50,6 +59,7 @@ actor Screen {
             }
             lines.append("\(column) \(number + 1) \(Self.badge(row.state)) \(title)\(author ?? "")")
         }
+        if let note { lines.append(ExampleProgram.styled(ExampleProgram.printable(note), .red)) }
         // A terminal shows the board as it is now; a file or a pipe, as it was at each moment.
         console.replace(with: lines.joined(separator: "\n"))
         cards = rows.map(\.record)
