@@ -29,7 +29,7 @@ extension FeathersApp {
     }
 
     /// The app's sinks, for use outside of calls. During a call, use ``Diagnostics/current``, which includes the call.
-    public var diagnostics: Diagnostics { hooks.diagnostics }
+    public var diagnostics: Diagnostics { appHooks.diagnostics }
 
     /// Reports every change of the connection until the task is cancelled; returns immediately if the transport has no
     /// connection.

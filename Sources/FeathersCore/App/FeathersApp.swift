@@ -105,7 +105,7 @@ public final class FeathersApp: Sendable {
     private let waitingForTurns = Atomic<Int>(0)
     /// The service that runs calls without a service path: those of endpoints.
     let endpoints: RegisteredService
-    private let state = Locked(State())
+    private let settings = Locked(State())
     private let version = Atomic<Int>(0)
     /// Whether calls need a token. See ``requireToken()``.
     let tokenRequirement = Atomic(false)
@@ -145,7 +145,7 @@ public final class FeathersApp: Sendable {
     }
 
     func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        try state.withLock(body)
+        try settings.withLock(body)
     }
 }
 
@@ -169,8 +169,8 @@ extension FeathersApp {
         use(hooks: hooks)
     }
 
-    /// The hooks registered on the app.
-    package var hooks: Hooks { withState { $0.hooks } }
+    /// The hooks registered on the app. Users look for `hooks`, as in FeathersJS, where they need ``use(hooks:)``.
+    package var appHooks: Hooks { withState { $0.hooks } }
 
     /// A version that increases when app hooks are registered. Calls compare it with the version of their plan.
     var hookVersion: Int { version.load(ordering: .acquiring) }

@@ -45,7 +45,7 @@ public struct Params: Sendable {
     public var route: [String: String]
     /// The maximum duration of the call, instead of the transport's default.
     public var timeout: Duration?
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    private var valuesByKey: [ObjectIdentifier: any Sendable] = [:]
 
     /// Creates params. All values are empty by default.
     public init(
@@ -64,10 +64,10 @@ public struct Params: Sendable {
     public subscript<Key: ParamsKey>(key: Key.Type) -> Key.Value? {
         get {
             // Casting nil would cost more than the lookup.
-            guard let value = values[ObjectIdentifier(key)] else { return nil }
+            guard let value = valuesByKey[ObjectIdentifier(key)] else { return nil }
             return value as? Key.Value
         }
-        set { values[ObjectIdentifier(key)] = newValue }
+        set { valuesByKey[ObjectIdentifier(key)] = newValue }
     }
 }
 

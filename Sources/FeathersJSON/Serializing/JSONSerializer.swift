@@ -16,7 +16,7 @@ extension JSONValue {
     }
 
     /// Returns the value's JSON text after other text, in a string that is written only once.
-    package func text(after prefix: String) throws(JSONSerializationError) -> String {
+    package func serialized(after prefix: String) throws(JSONSerializationError) -> String {
         var serializer = JSONSerializer()
         var prefix = prefix
         prefix.withUTF8 { serializer.output.append(contentsOf: $0) }

@@ -57,7 +57,7 @@ struct SocketPacket: Sendable {
             text += ","
         }
         if let id { text += String(id) }
-        return EngineFrame(text: try data?.text(after: text) ?? text, call: call)
+        return EngineFrame(text: try data?.serialized(after: text) ?? text, call: call)
     }
 }
 

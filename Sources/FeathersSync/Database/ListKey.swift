@@ -23,7 +23,7 @@ struct ServiceKey: Sendable, Hashable {
 
     static func text(of route: [String: String]) -> String {
         let sorted = route.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) }
-        return JSONValue.object(JSONObject(sorted)).text
+        return JSONValue.object(JSONObject(sorted)).serializedText
     }
 }
 
@@ -58,7 +58,7 @@ extension LiveSource {
             JSONValue.array([.string($0.0), .string($0.1)])
         }
         if identity == nil, plain.count < fields.count { return nil }
-        return plain.isEmpty ? "" : SHA256.hex(Array(JSONValue.array(plain).text.utf8))
+        return plain.isEmpty ? "" : SHA256.hex(Array(JSONValue.array(plain).serializedText.utf8))
     }
 
     private func listText(_ fields: String) -> String {
@@ -71,10 +71,10 @@ extension LiveSource {
             values["relation"] = .string(relation.property)
             values["of"] = .string(relation.owner ?? "")
         }
-        return JSONValue.object(values).text
+        return JSONValue.object(values).serializedText
     }
 }
 
 extension JSONValue {
-    fileprivate var text: String { (try? serialized()).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    fileprivate var serializedText: String { (try? serialized()).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 }

@@ -13,7 +13,7 @@ public import Foundation
 /// Everything is kept separately for each user. The files are unencrypted and readable only by their owner. On iOS, they
 /// have a ``protection`` and are left out of backups, because a write that is restored would be sent a second time.
 public struct LocalStore: Sendable {
-    let folder: URL
+    let directoryURL: URL
     let isReadOnly: Bool
     /// Whether a user's records are removed when that user logs out. Queued writes stay, and are sent after the next
     /// sign-in.
@@ -32,17 +32,19 @@ public struct LocalStore: Sendable {
     package var clock: any Clock<Duration> = ContinuousClock()
 
     /// A store in a directory, which is created if needed. Only one app may use it at a time.
-    public static func directory(_ folder: URL) -> LocalStore { LocalStore(folder: folder, isReadOnly: false) }
+    public static func directory(_ folder: URL) -> LocalStore { LocalStore(directoryURL: folder, isReadOnly: false) }
 
     /// A store that another process writes, for extensions and widgets.
     ///
     /// Live queries open with the lists and the queued writes that the directory contains, and follow them. Nothing is
     /// written, so the app has no outbox.
-    public static func readOnly(_ folder: URL) -> LocalStore { LocalStore(folder: folder, isReadOnly: true) }
+    public static func readOnly(_ folder: URL) -> LocalStore { LocalStore(directoryURL: folder, isReadOnly: true) }
 
-    private init(folder: URL, isReadOnly: Bool) { (self.folder, self.isReadOnly) = (folder, isReadOnly) }
+    private init(directoryURL: URL, isReadOnly: Bool) {
+        (self.directoryURL, self.isReadOnly) = (directoryURL, isReadOnly)
+    }
 
-    fileprivate var file: URL { folder.appending(path: "local.sqlite", directoryHint: .notDirectory) }
+    fileprivate var file: URL { directoryURL.appending(path: "local.sqlite", directoryHint: .notDirectory) }
 }
 
 extension LocalStore {
@@ -68,11 +70,11 @@ extension LocalStore {
                 case .unlessOpen: .completeUnlessOpen
                 case .complete: .complete
                 }
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: folder.path)
+            try FileManager.default.createDirectory(at: directoryURL, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: directoryURL.path)
             var values = URLResourceValues()
             values.isExcludedFromBackup = true
-            var folder = folder
+            var folder = directoryURL
             try folder.setResourceValues(values)
         #endif
     }
@@ -92,9 +94,10 @@ extension FeathersApp {
         guard storedLists == nil else {
             throw FeathersError(.conflict, "The app already has a local store", execution: .neverSent)
         }
-        guard store.folder.isFileURL else {
+        guard store.directoryURL.isFileURL else {
             throw FeathersError(
-                .badRequest, "A local store needs the URL of a directory, not '\(store.folder)'", execution: .neverSent)
+                .badRequest, "A local store needs the URL of a directory, not '\(store.directoryURL)'",
+                execution: .neverSent)
         }
         guard !store.isReadOnly else {
             self[InstalledLocalStore.self] = StoredLists(store, .reader(DatabaseReader(store.file)))

@@ -186,7 +186,7 @@ struct CallDiagnosticsTests {
     @Test("is not made where every level is switched off")
     func off() async throws {
         let app = app(levels: DiagnosticLevels(nil, [.http: nil]))
-        #expect(app.hooks.isEmpty)
+        #expect(app.appHooks.isEmpty)
         _ = try await app.service("m").rawFind()
         #expect(ledger.events.isEmpty)
     }
