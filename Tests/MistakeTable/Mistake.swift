@@ -18,7 +18,8 @@ struct Mistake: Sendable {
 extension Mistake {
     /// All mistakes, in the order of the table.
     static func all() throws -> [Mistake] {
-        try addresses + connections + accounts + paths + records + refusals() + methods + events
+        try addresses + connections + accounts + paths + records + relations + lists + drafts + refusals() + methods
+            + events
     }
 
     /// The table, as Markdown.
