@@ -34,7 +34,7 @@ struct Names: Sendable {
         let lane: String?
         /// The user whose write that is.
         let identity: Identity?
-        /// Whether this is found by the key.
+        /// Whether this is found by a key that is no id of the server's.
         var isProvisional = false
     }
 
@@ -102,7 +102,9 @@ struct Names: Sendable {
         if let key = key(of: id.json), let entry = entries[key] {
             guard entry.place.map({ $0 == RecordKey.place(path, route) }) ?? true else { return nil }
             let id: ServiceID = if case .assigned(let assigned) = entry.name { assigned } else { .string(key) }
-            return Known(id: id, lane: entry.lane, identity: entry.identity, isProvisional: true)
+            // An id that the app has chosen is the server's.
+            let isProvisional = entry.name != .assigned(.string(key))
+            return Known(id: id, lane: entry.lane, identity: entry.identity, isProvisional: isProvisional)
         }
         return lanes[RecordKey.text(id, path, route)].map { Known(id: id, lane: $0.lane, identity: $0.identity) }
     }

@@ -70,6 +70,46 @@ struct StoredRelationTests {
         await app.outbox?.close()
     }
 
+    @Test("are read from the server if an earlier write has created them with an id of the app's")
+    func chosenIDs() async throws {
+        struct Card: Codable, Sendable, Queryable {
+            var id: String
+            var owner: String
+
+            enum CodingKeys: String, CodingKey { case id, owner }
+
+            static let person = relation(to: Person.self, at: "people", by: .owner)
+        }
+        struct Person: Codable, Sendable, Queryable {
+            var id: String
+            var name: String
+
+            enum CodingKeys: String, CodingKey { case id, name }
+        }
+        let services = [
+            "cards": MemoryService(records: [["id": "c", "owner": "p"]]),
+            "people": MemoryService(records: [["id": "p", "name": "Ada"]]),
+        ]
+        let app = FeathersApp(transport: StubTransport(services: services))
+        app.relationLimits.responseDelay = .seconds(3600)
+        let outbox = try await Outbox(file: OutboxFolder().file) {
+            ($0.isKeyed, $0.keyPlaces) = (true, [.recordID()])
+        }
+        try app.use(outbox: outbox)
+        try await withFeathersApp(app) { app in
+            let created = try await app.service("people").outbox.create(["name": "Bob"])
+            _ = try await created.result()
+            var live = app.service("cards", of: Card.self).live().including(Card.person).snapshots.makeAsyncIterator()
+            #expect(try await live.next()?.first?[Card.person]?.name == "Ada")
+            let id = try #require(created.write.provisionalKeys.first)
+            _ = try await app.service("cards").patch("c", with: ["owner": .string(id)])
+            #expect(
+                try await live.next { $0.first?.owner == id && $0[0].hasLoaded(Card.person) }[0][Card.person]?.name
+                    == "Bob")
+        }
+        await outbox.close()
+    }
+
     @Test("of another user are not read")
     func users() async throws {
         let remote = try RelationRemote()
