@@ -48,6 +48,7 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
             judge = try QueryJudge(
                 source.params.query.joined(with: source.query), id: source.id, operators: source.operators)
             judge?.boundary = source.boundary
+            judge?.anchor = source.anchor?.id.key
             refusal = nil
         } catch {
             (judge, refusal) = (nil, error)

@@ -25,6 +25,8 @@ struct QueryJudge: Sendable {
     var keys: RelatedKeys?
     /// The value of the first sorted property at which a list around a record begins.
     var boundary: JSONValue?
+    /// The key of the record around which the list is shown, if it is.
+    var anchor: String?
     private let selection: QuerySelection?
     /// The query as the app has written it.
     private let query: Query<JSONValue>
@@ -67,6 +69,7 @@ struct QueryJudge: Sendable {
         var judge = try? QueryJudge(named, id: id, operators: operators)
         judge?.keys = keys
         judge?.boundary = boundary
+        judge?.anchor = anchor
         return judge
     }
 

@@ -113,6 +113,14 @@ extension Window {
 
     private var end: End { End(isComplete: isComplete, last: isComplete ? nil : known.last?.version) }
 
+    /// Grows a list around a record to it, because others with its sort value, such as queued ones, may come before it.
+    private mutating func reachAnchor(in rows: ResultRows) {
+        guard let key = judge.anchor, let row = shown.written[key].map(\.row) ?? table[key],
+            row.sortValue == judge.boundary, let index = order.index(of: row, in: rows), index >= limit
+        else { return }
+        growth += index + 1 - limit
+    }
+
     /// Returns the records that may have changed since the rows were last shown, nil if any may have, and the rows that
     /// those in the known part had, nil if they had none.
     private func changes() -> (changed: Set<String>?, before: [String: ResultRow?]) {
@@ -131,6 +139,7 @@ extension Window {
     }
 
     private mutating func content(_ rows: ResultRows, added: Int) -> Content {
+        reachAnchor(in: rows)
         wantFetchIfShort(of: rows.count)
         let total = total.map { max($0.count + added, 0) }
         let isEstimated = self.total.map { $0.isEstimated || added != 0 && !isComplete } ?? false

@@ -99,6 +99,23 @@ struct PreciseListTests {
         #expect(snapshot?.total == 41 && snapshot?.hasMore == (snapshot?.count != 41))
     }
 
+    @Test("shows the record around which it begins, also if a queued write puts another one before that")
+    func queued() async throws {
+        let table = Table(page: 100)
+        let outbox = try await Outbox(file: OutboxFolder().file)
+        try table.app.use(outbox: outbox)
+        let query = table.records.live(.sorted(by: "at", .descending)).window(around: 20, of: 2)
+        var live = query.snapshots.makeAsyncIterator()
+        var snapshot = try await live.next()
+        #expect(Self.ids(snapshot).last == 20)
+        for (id, shown) in [(10, [10, 20]), (9, [9, 10, 20])] as [(Int64, [Int64])] {
+            try await table.records.outbox.patch(id, with: ["at": .number(20 + 1 / 128)])
+            snapshot = try await live.next()
+            #expect(Self.ids(snapshot).suffix(shown.count) == shown[...])
+        }
+        await outbox.close()
+    }
+
     @Test(
         "begins around a record whose value the server rounds, with all records on both sides",
         arguments: [SortDirection.ascending, .descending], [(3, Int64(20)), (10, 20), (100, 20), (10, 11), (10, 5)])
