@@ -117,7 +117,7 @@ extension LiveSource {
             }
             effects.changeResults = before ?? empty.changeResults
         }
-        if let sorter = try QuerySorter(query) { all.data = sorter.sorted(all.data) }
+        if let sorter = try QuerySorter(query, comparesMoments: true) { all.data = sorter.sorted(all.data) }
         return (all, effects)
     }
 

@@ -17,7 +17,7 @@ struct StoredHalf: Sendable {
         _ rows: some Collection<ResultRow>, isComplete: Bool, _ query: Query<JSONValue>, date: Date,
         _ sender: RequestSender
     ) {
-        let sorter = try? QuerySorter(query)
+        let sorter = try? QuerySorter(query, comparesMoments: true)
         let sorted = rows.prefix(Self.limit).sorted { left, right in
             let order = sorter?.order(of: left.sortValue, { left.record[$0] }, and: right.sortValue) {
                 right.record[$0]
@@ -59,7 +59,7 @@ extension LiveSource {
             return all.first { !isOpposite($0.judge.request) } ?? all.first
         }
         let window = if let open { Window?.some(open) } else { await storedWindow(around: anchor, store, lists) }
-        guard let sorter = try? QuerySorter(halves.after.query) else { return nil }
+        guard let sorter = try? QuerySorter(halves.after.query, comparesMoments: true) else { return nil }
         guard let window, let own = window[anchor.key] else {
             guard case .stored(let stored) = origin else { return nil }
             let row = ResultRow(Record(anchor.key, record), sortValue: sorter.firstValue { record[$0] })

@@ -56,9 +56,9 @@ struct QueryJudge: Sendable {
         var request = query
         if let limit, limit > 0 { request.json["$limit"] = .integer(Int64(limit + headroom)) }
         if case .object(let sort)? = query.json["$sort"], sort[id] == nil { request = request.sorted(by: id) }
-        sorter = try QuerySorter(request)
+        sorter = try QuerySorter(request, comparesMoments: true)
         sortersBeforeID = (request.json["$sort"]?.object ?? [:]).prefix { $0.key != id }.compactMap { name, direction in
-            try? QuerySorter(["$sort": [name: direction]])
+            try? QuerySorter(["$sort": [name: direction]], comparesMoments: true)
         }
         self.request = request.selectingSortedProperties().selecting(conditionsOf: query.json)
     }
@@ -180,9 +180,15 @@ enum ResultOrder: Sendable {
         switch self {
         case .arrival: true
         case .sorted(let sorter), .foreign(let sorter):
-            sorter.order(of: sorter.firstValue { old[$0] }, { old[$0] }, and: sorter.firstValue { new[$0] }) { new[$0] }
-                == 0
+            isSame(sorter, old, new)
         }
+    }
+
+    /// Returns whether two records have the same values in this order. Two forms of one moment are not the same, because
+    /// the server may sort them as text.
+    private func isSame(_ sorter: QuerySorter, _ old: JSONValue, _ new: JSONValue) -> Bool {
+        let (first, other) = (sorter.firstValue { old[$0] }, sorter.firstValue { new[$0] })
+        return first == other && sorter.order(of: first, { old[$0] }, and: other) { new[$0] } == 0
     }
 
     /// Returns whether a row that replaces another one keeps its index.

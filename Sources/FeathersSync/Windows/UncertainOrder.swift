@@ -14,7 +14,7 @@ extension Window {
 extension QueryJudge {
     /// Returns whether only the server knows on which side of the boundary a record is.
     func hasUncertainSide(_ record: JSONValue) -> Bool {
-        guard let boundary, boundary.isRounded else { return false }
+        guard let boundary, boundary.mayBeRounded else { return false }
         return sorter?.firstValue { record[$0] } == boundary
     }
 
@@ -27,39 +27,31 @@ extension QueryJudge {
                 !left.isNull, !right.isNull
             else { return false }
             if left != right { return left.sortForm != right.sortForm }
-            if left.isRounded { return true }
+            if left.mayBeRounded { return true }
         }
         return false
     }
 }
 
 extension JSONValue {
-    /// The kind of a value that is sorted. Texts of dates in different formats are of different kinds.
+    /// The kind of a value that is sorted. Texts of dates in different formats, or zones, are of different kinds.
     fileprivate var sortForm: [UInt8] {
         switch self {
         case .integer, .number, .decimal: [1]
-        case .string(let text) where text.startsWithDate: text.utf8.map { $0.isDigit ? UInt8(ascii: "0") : $0 }
+        case .string(let text) where text.startsWithDate: text.dateForm
         case .string: [2]
         case .bool: [3]
         case .null, .array, .object: [4]
         }
     }
-
-    /// Whether the value may have lost digits on its way into JSON.
-    fileprivate var isRounded: Bool {
-        switch self {
-        case .number, .decimal: true
-        case .string(let text): text.startsWithDate
-        case .integer, .bool, .null, .array, .object: false
-        }
-    }
 }
 
 extension String {
-    /// Whether the text begins with a year and a hyphen.
-    fileprivate var startsWithDate: Bool {
-        let start = utf8.prefix(5)
-        return start.count == 5 && start.last == UInt8(ascii: "-") && start.dropLast().allSatisfy(\.isDigit)
+    /// The text of a date with zeros as its digits, except for those of the time zone.
+    fileprivate var dateForm: [UInt8] {
+        let zone = utf8.dropFirst(10).lastIndex { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
+        let end = zone ?? utf8.endIndex
+        return utf8[..<end].map { $0.isDigit ? UInt8(ascii: "0") : $0 } + utf8[end...]
     }
 }
 

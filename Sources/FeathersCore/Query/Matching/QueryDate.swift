@@ -33,6 +33,20 @@ enum QueryDate: Equatable {
         separator(of: text) == UInt8(ascii: "T") ? ISO8601Timestamp(text)?.milliseconds : nil
     }
 
+    /// Compares two dates in different forms. Returns a negative number, zero or a positive number; nil for other values,
+    /// and for two dates in UTC whose texts have the same order.
+    static func order(of left: JSONValue, and right: JSONValue) -> Int? {
+        switch (left, right) {
+        case (.string(let left), .string(let right)):
+            if left.utf8.count == right.utf8.count, left.utf8.last == utcMark, right.utf8.last == utcMark { return nil }
+            guard left.startsWithDate, right.startsWithDate else { return nil }
+        case (.string(let text), _), (_, .string(let text)): guard text.startsWithDate else { return nil }
+        default: return nil
+        }
+        guard case .moment(let left) = QueryDate(left), case .moment(let right) = QueryDate(right) else { return nil }
+        return left < right ? -1 : left > right ? 1 : 0
+    }
+
     private static func milliseconds(in text: String) -> Double? {
         guard let separator = separator(of: text) else { return nil }
         if let timestamp = ISO8601Timestamp(text) { return timestamp.milliseconds }

@@ -4,12 +4,16 @@
 /// Sorting is stable. A nested property of a missing property is missing.
 package struct QuerySorter: Sendable {
     private let keys: [(path: QueryPath, isDescending: Bool)]
+    private let comparesMoments: Bool
 
     /// Creates the sorter of a query; nil if the query does not sort.
     ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - comparesMoments: Whether dates in different forms are compared as moments, and not as text and numbers.
     /// - Throws: ``FeathersError/Code/badRequest`` (`Invalid filter value $sort`) if `$sort` is not an object of
     ///   numbers. FeathersJS leaves records unsorted instead.
-    package init?(_ query: Query<JSONValue>) throws(FeathersError) {
+    package init?(_ query: Query<JSONValue>, comparesMoments: Bool = false) throws(FeathersError) {
         guard let sort = query.json["$sort"] else { return nil }
         guard case .object(let directions) = sort else {
             throw FeathersError(.badRequest, "Invalid filter value $sort", data: ["$sort": sort])
@@ -21,7 +25,12 @@ package struct QuerySorter: Sendable {
             }
             if direction != 0 { keys.append((QueryPath(property), direction < 0)) }
         }
-        self.keys = keys
+        (self.keys, self.comparesMoments) = (keys, comparesMoments)
+    }
+
+    private func compare(_ left: JSONValue?, _ right: JSONValue?) -> Int {
+        if comparesMoments, let left, let right, let order = QueryDate.order(of: left, and: right) { return order }
+        return sortingOrder(left, right)
     }
 
     /// Returns the first of the values by which a record is sorted, so that it is looked up once for several
@@ -41,10 +50,10 @@ package struct QuerySorter: Sendable {
         _ otherProperty: (String) -> JSONValue?
     ) -> Int {
         guard !keys.isEmpty else { return 0 }
-        let order = sortingOrder(first, otherFirst)
+        let order = compare(first, otherFirst)
         if order != 0 { return keys[0].isDescending ? -order : order }
         for key in keys.dropFirst() {
-            let order = sortingOrder(key.path.value(of: property), key.path.value(of: otherProperty))
+            let order = compare(key.path.value(of: property), key.path.value(of: otherProperty))
             if order != 0 { return key.isDescending ? -order : order }
         }
         return 0
@@ -57,7 +66,7 @@ package struct QuerySorter: Sendable {
         let rows = records.map { record in keys.map { $0.path.value(in: record) } }
         let order = records.indices.sorted { left, right in
             for (column, key) in keys.enumerated() {
-                let order = sortingOrder(rows[left][column], rows[right][column])
+                let order = compare(rows[left][column], rows[right][column])
                 if order != 0 { return (order < 0) != key.isDescending }
             }
             return left < right
