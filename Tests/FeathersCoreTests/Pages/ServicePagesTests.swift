@@ -159,6 +159,63 @@ struct ServicePagesTests {
         }
     }
 
+    /// Ten records with times that have more digits on the server than in JSON. Some are of the same second.
+    private static func precise() async throws -> (Service<JSONValue>, MemoryService) {
+        let server = MemoryService(
+            pagination: Pagination(default: 3, max: 3),
+            records: (1...10).map { ["id": .integer($0), "at": .number(Double($0 / 4) + Double($0 * 7 % 10) / 64)] })
+        let app = FeathersApp(
+            transport: StubTransport { request in
+                let result = try await server.respond(to: request).result
+                guard var object = result.object, let data = result["data"]?.array else { return result }
+                object["data"] = .array(
+                    data.map { record in
+                        var record = record.object ?? [:]
+                        record["at"] = .number((record["at"]?.number ?? 0).rounded(.down) + 1 / 128)
+                        return .object(record)
+                    })
+                return .object(object)
+            })
+        return (app.service("messages"), server)
+    }
+
+    @Test(
+        "kept apart by a key end with the reason if JSON rounds the values, rather than leave out records",
+        arguments: [SortDirection.ascending, .descending])
+    func rounded(direction: SortDirection) async throws {
+        let (messages, _) = try await Self.precise()
+        let byTime = messages.pages(.sorted(by: "at", direction), of: 3, keyedBy: "id")
+        await #expect { for try await _ in byTime {} } throws: {
+            FeathersError.Code.generalError ~= $0 && "\($0)".contains("more precise")
+        }
+        #expect(try await ids(messages.pages(of: 3, keyedBy: "id")) == Array(1...10))
+        #expect(try await ids(messages.pages(.sorted(by: "at", direction), of: 3)).count == 10)
+        let onlyTime = messages.pages(of: 3, keyedBy: "at")
+        await #expect { for try await _ in onlyTime {} } throws: { "\($0)".contains("more precise") }
+    }
+
+    @Test(
+        "kept apart by a key hold every record once where times and fractions are exact, whatever is removed meanwhile",
+        arguments: [2, 3, 4, 100], [nil, Pagination(default: 3, max: 3)])
+    func exact(size: Int, pagination: Pagination?) async throws {
+        let app = FeathersApp()
+        try await app.use(
+            MemoryService(
+                multi: .all, pagination: pagination,
+                records: (1...10).map { ["id": .integer($0), "at": .number(Double($0 / 2) + 0.5)] }), at: "messages")
+        let messages = app.service("messages")
+        #expect(try await ids(messages.pages(.sorted(by: "at"), of: size, keyedBy: "id")) == Array(1...10))
+        #expect(try await ids(messages.pages(.sorted(by: "at").limit(7), of: size, keyedBy: "id")) == Array(1...7))
+        var pages = messages.pages(.sorted(by: "at"), of: size, keyedBy: "id").makeAsyncIterator()
+        var seen: [Int64] = []
+        while let page = try await pages.next() {
+            seen += page.data.compactMap { $0["id"]?.integer }
+            // The next page cannot begin with it.
+            if let last = seen.last { try await messages.remove(last) }
+        }
+        #expect(seen == Array(1...10))
+    }
+
     @Test("show the properties that are selected, sorted by others")
     func selection() async throws {
         let messages = try await service(nil).app.service("messages")

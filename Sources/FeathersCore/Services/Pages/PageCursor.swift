@@ -3,8 +3,19 @@ package struct PageCursor: Sendable {
     private enum Order: Sendable {
         /// By `$skip`. Records created or removed in the meantime shift later pages.
         case counted
-        /// By the sorted properties of the last record. Pages do not shift, and records are not repeated.
-        case keyed([(property: String, isDescending: Bool)])
+        /// By the sorted properties of the last record, the last of which is unique. Pages do not shift, and records are
+        /// not repeated.
+        case keyed([(property: String, isDescending: Bool)], by: String)
+    }
+
+    /// A question that must be answered before the next page.
+    private enum Doubt: Sendable {
+        /// Whether anything is left, because a page after the first was empty although the service has reported more
+        /// records. They are requested without the key: a server may compare it as text, because query strings have no
+        /// types.
+        case rest
+        /// Whether the last record still has its values, because a page did not begin with it.
+        case last
     }
 
     private let query: Query<JSONValue>
@@ -25,9 +36,11 @@ package struct PageCursor: Sendable {
     private(set) var position: Int
     private(set) var total: Int?
     package private(set) var isOver = false
-    /// Whether a page after the first was empty although the service has reported more records. The remaining records
-    /// are then requested without the key: a server may compare it as text, because query strings have no types.
-    private var isDoubtful = false
+    /// The records of the last page that are new.
+    package private(set) var news: [JSONValue] = []
+    private var doubt: Doubt?
+    /// Whether the last record has been removed or changed, so that the next page cannot begin with it.
+    private var isLastGone = false
 
     /// - Parameters:
     ///   - query: The query. Its `$limit` applies to all pages together, and its `$skip` to the first.
@@ -53,7 +66,7 @@ package struct PageCursor: Sendable {
                     .badRequest, "Pages keyed by '\(key)' cannot be combined with $skip", execution: .neverSent)
             }
             if query.json["$sort"]?.object?[key] == nil { query = query.sorted(by: key) }
-            order = .keyed(Query.sortedProperties(of: query))
+            order = .keyed(Query.sortedProperties(of: query), by: key)
             query = query.selectingSortedProperties()
         } else {
             order = .counted
@@ -65,11 +78,12 @@ package struct PageCursor: Sendable {
     /// Returns the queries of the next pages, in order. Returns more than one only if they do not depend on each other.
     package func next(atMost count: Int) throws(FeathersError) -> [Query<JSONValue>] {
         guard !isOver else { return [] }
-        if isDoubtful { return [query.skip(position).limit(1)] }
+        if doubt == .rest { return [query.skip(position).limit(1)] }
         switch order {
-        case .keyed(let keys):
-            guard let last else { return [query.limit(min(size, remaining))] }
-            return [try query.after(last, sortedBy: keys).limit(min(size, remaining))]
+        case .keyed(let keys, let key):
+            guard let last else { return [query.limit(requested)] }
+            if doubt == .last { return [query.joined(with: Query([key: last[key] ?? .null])).limit(1)] }
+            return [try query.after(last, sortedBy: keys, included: beginsWithLast).limit(requested)]
         case .counted:
             // The first page reveals the server's maximum and the total.
             guard !isFirst, let total else { return [page(at: position, remaining)] }
@@ -79,6 +93,16 @@ package struct PageCursor: Sendable {
         }
     }
 
+    /// Whether the next page must begin with the last record, which proves that the others follow it: a time or a
+    /// fraction may be more precise on the server than in JSON.
+    private var beginsWithLast: Bool {
+        guard case .keyed(let keys, _) = order, let last, size > 1, !isLastGone else { return false }
+        return keys.contains { QueryPath($0.property).value(in: last)?.mayBeRounded ?? false }
+    }
+
+    /// The number of records to request.
+    private var requested: Int { min(size, remaining) + (beginsWithLast ? 1 : 0) }
+
     private func page(at position: Int, _ remaining: Int) -> Query<JSONValue> {
         let page = query.limit(min(size, remaining))
         return position > 0 ? page.skip(position) : page
@@ -87,9 +111,11 @@ package struct PageCursor: Sendable {
     /// Processes the result of the first query from `next(atMost:)`.
     /// - Returns: Whether the results of the other queries are the pages that follow.
     /// - Throws: ``FeathersError/Code/generalError`` if the service returns the same page again, or does not find the
-    ///   records after the key of the last one.
+    ///   records after the key of the last one, or the last one by its values.
     @discardableResult package mutating func received(_ page: Page<JSONValue>) throws(FeathersError) -> Bool {
-        if isDoubtful {
+        news = []
+        switch doubt {
+        case .rest:
             isOver = true
             // In the meantime, records may have been removed, and others created before them.
             guard let left = page.first, !lastPage.contains(left) else { return false }
@@ -97,29 +123,56 @@ package struct PageCursor: Sendable {
                 .generalError,
                 "The service finds no records after the last one, although there are more: it may compare its key as "
                     + "text. Use paging without a key, or a connection")
+        case .last:
+            if page.first.map(isLast) == true { throw Self.rounded }
+            (doubt, isLastGone) = (nil, true)
+            return false
+        case nil: break
         }
-        if case .keyed = order, !isFirst, page.isEmpty, let total, position < total, remaining > 0 {
-            isDoubtful = true
+        let isJoined = beginsWithLast
+        if isJoined, case .keyed(_, let key) = order {
+            // Other records may have a key that is rounded.
+            let isRounded = last?[key]?.mayBeRounded ?? false
+            guard let first = page.first, isRounded ? first == last : isLast(first) else {
+                if isRounded { throw Self.rounded }
+                doubt = .last
+                return false
+            }
+        }
+        let records = Array(page.data.dropFirst(isJoined ? 1 : 0))
+        if case .keyed = order, !isFirst, records.isEmpty, let total, position < total, remaining > 0 {
+            doubt = .rest
             return false
         }
-        let (asked, step) = (min(size, remaining), size)
+        let (asked, step) = (requested, size)
         if let limit = page.limit, limit > 0 { size = min(size, limit) }
         if case .counted = order { total = page.total ?? total } else if isFirst { total = page.total }
-        guard isFirst || page.isEmpty || page.data != lastPage && !isCycle(page) else {
+        guard isFirst || records.isEmpty || page.data != lastPage && !isCycle(page) else {
             let ignored = if case .counted = order { "$skip" } else { "the conditions that separate the pages" }
             throw FeathersError(
                 .generalError, "The service returns the same records for every page: it does not support \(ignored)")
         }
-        isFirst = false
+        (news, isFirst, isLastGone) = (records, false, false)
         (last, lastPage) = (page.last ?? last, page.data)
-        position += page.count
-        remaining -= min(page.count, remaining)
-        let isShort = page.count < min(asked, size)
+        position += records.count
+        remaining -= min(records.count, remaining)
+        let isShort = page.count < min(asked, page.limit.flatMap { $0 > 0 ? $0 : nil } ?? .max)
         // A list that is longer than requested is the whole list, because the service does not paginate.
         let isWhole = page.count > asked && page.total == nil
-        isOver = remaining == 0 || page.isEmpty || isShort || isWhole || isAtTotal
+        isOver = remaining == 0 || records.isEmpty || isShort || isWhole || isAtTotal
         return !isOver && page.count == step
     }
+
+    /// Whether a record is the last one, with the values by which that is sorted.
+    private func isLast(_ record: JSONValue) -> Bool {
+        guard case .keyed(let keys, _) = order, let last else { return false }
+        return keys.allSatisfy { QueryPath($0.property).value(in: record) == QueryPath($0.property).value(in: last) }
+    }
+
+    private static let rounded = FeathersError(
+        .generalError,
+        "The service does not find the last record of a page by the values that it has sent: they may be more precise "
+            + "there than in JSON. Sort by the key only, or use paging without a key")
 
     /// Returns whether a keyed page ends with the record that an earlier one ended with.
     private mutating func isCycle(_ page: Page<JSONValue>) -> Bool {

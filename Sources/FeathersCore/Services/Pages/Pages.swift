@@ -13,7 +13,8 @@ extension Service {
     ///   - size: The size of a page. The service's maximum also applies.
     ///   - key: A unique property such as `id`. Pages then continue after the last record instead of using `$skip`, so
     ///     that records are not repeated or missed while others are created and removed. Every property in `$sort` must
-    ///     have a string, a number or a Boolean in every record.
+    ///     have a string, a number or a Boolean in every record. If these are times or fractions that are more precise on
+    ///     the server than in JSON, a page throws ``FeathersError/Code/generalError`` with the reason.
     ///   - prefetch: The number of additional pages that may be fetched together with the next one. Ignored with a
     ///     `key`.
     ///   - params: The params of every call, such as header fields and the timeout for each page.
@@ -91,10 +92,10 @@ public struct Pages<Model: Sendable>: AsyncSequence, Sendable {
             let position = cursor.position
             if try !cursor.received(page) { fetched = [] }
             self.cursor = .success(cursor)
-            guard !page.isEmpty && cursor.position > position || position == 0 else {
+            guard cursor.position > position || position == 0 else {
                 return cursor.isOver ? nil : try await next(isolation: actor)
             }
-            let records = try page.data.enumerated().compactMap { try pages.decode(cursor.select($1), position + $0) }
+            let records = try cursor.news.enumerated().compactMap { try pages.decode(cursor.select($1), position + $0) }
             return Page(
                 data: records, total: cursor.total, limit: page.limit ?? page.count, skip: position, extra: page.extra)
         }
