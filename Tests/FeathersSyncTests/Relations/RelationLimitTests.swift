@@ -1,10 +1,11 @@
+import Feathers
 import FeathersCore
 import FeathersSupport
-import FeathersTesting
 import Foundation
 import Testing
 
 @testable import FeathersSync
+@testable import FeathersTesting
 
 /// Servers whose records refer to too much, or whose pages never end.
 @Suite("Limits of related records", .timeLimit(.minutes(5)))
@@ -51,6 +52,41 @@ struct RelationLimitTests {
         #expect(requests(of: "users").count <= 25)
         #expect(requests(of: "users").flatMap { Self.ids($0) }.count == 1000)
         #expect(warnings.withLock { $0.contains { $0.contains("'readers' to 'users'") && $0.contains("1000") } })
+    }
+
+    @Test("of 1,000 rows take 50 requests over REST, six at a time")
+    func requestsOverREST() async throws {
+        struct Progress: Sendable {
+            var (arrived, inFlight, most) = (0, 0, 0)
+        }
+        let progress = ObservedState(Progress())
+        let http = StubHTTPClient { request in
+            let items = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+            let ids = items.filter { $0.name.hasPrefix("id[$in]") }.compactMap { $0.value.flatMap { Int64($0) } }
+            var records = ids.map { ["id": .integer($0), "name": .string("user \($0)")] as JSONValue }
+            if request.url.path.hasSuffix("messages") {
+                records = (1...1_000).map { ["id": .integer($0), "text": "a", "authorID": .integer($0)] }
+            } else {
+                let number = progress.update { progress in
+                    progress.arrived += 1
+                    progress.inFlight += 1
+                    progress.most = max(progress.most, progress.inFlight)
+                    return progress.arrived
+                }
+                // As many as may be on their way arrive before the first response.
+                try await progress.wait { $0.arrived >= min((number + 5) / 6 * 6, 50) }
+                progress.update { $0.inFlight -= 1 }
+            }
+            return HTTPResponse(status: 200, body: Array("\(JSONValue.array(records))".utf8), url: request.url)
+        }
+        let url = try #require(URL(string: "http://localhost:3030"))
+        let app = FeathersApp(transport: .rest(url, httpClient: http))
+        app.relationLimits.responseDelay = .seconds(3600)
+        let messages = app.service("messages", of: Message.self)
+        var live = messages.live(.sorted(by: "id")).including(Message.author).snapshots.makeAsyncIterator()
+        let snapshot = try #require(try await live.next())
+        #expect(snapshot.count == 1_000 && snapshot.allSatisfy { $0[Message.author]?.name == "user \($0.record.id)" })
+        #expect(progress.current.arrived == 50 && progress.current.most == 6)
     }
 
     @Test("leave out keys of a list that has too many, until there is room")
