@@ -23,35 +23,39 @@ final class RelationHistory {
     }
 
     /// What the reader of the live query has read.
-    private struct Read: Sendable {
+    struct Read: Sendable {
         var snapshot: LiveSnapshot<Message>?
         var failure: String?
         /// Whether the history has waited too long.
         var isLate = false
     }
 
-    private static let reactions = Message.relation(
-        toMany: Reaction.self, at: "reactions", by: .messageID, .sorted(by: "emoji"))
-
     private var random: SeededGenerator
-    private let server: RelationHistoryServer
+    let server: RelationHistoryServer
     private let folder: OutboxFolder
     /// Whether a hook of the app restricts the queries to what the user may see.
     private let hasHook: Bool
-    private var user = "ada"
-    private var app: FeathersApp
-    private var transport: StubRealTimeTransport
-    private var read = ObservedState(Read())
+    let traits: Set<RelationTrait>
+    let relations: HistoryRelations
+    /// Whether responses are held back.
+    let isHeld = ObservedState(false)
+    var user = "ada"
+    var app: FeathersApp
+    var transport: StubRealTimeTransport
+    var read = ObservedState(Read())
+    private var live: LiveQuery<Message>?
     private var tasks: [Task<Void, any Error>] = []
     private var mark = 0
     /// Whether what the server can replay is meant for the present user.
-    private var canRecover = true
+    var canRecover = true
     private(set) var counts: [String: Int] = [:]
     private(set) var log: [String] = []
 
     init(seed: UInt64) async throws {
         random = SeededGenerator(seed: seed)
-        server = RelationHistoryServer(page: [nil, 2, 3, 10].randomElement(using: &random) ?? nil)
+        traits = RelationTrait.random(using: &random)
+        relations = HistoryRelations(traits)
+        server = RelationHistoryServer(page: [nil, 2, 3, 10].randomElement(using: &random) ?? nil, traits)
         hasHook = Int.random(in: 0..<3, using: &random) == 0
         folder = try OutboxFolder()
         (app, transport) = (FeathersApp(), StubRealTimeTransport())
@@ -63,7 +67,7 @@ final class RelationHistory {
 
     /// Starts a process.
     private func start(isOnline: Bool) async throws {
-        let server = server
+        let (server, isHeld) = (server, isHeld)
         // A connection carries no header fields. What arrives for a user who has left is not shown to the next one.
         let client = Locked<@Sendable () -> String>({ "" })
         server.loseEvents()
@@ -72,13 +76,17 @@ final class RelationHistory {
         transport = StubRealTimeTransport(
             passingThrough: StubTransport { request in
                 let client = client.withLock { $0 }
+                // What is held back may be older than the events before it, or not.
+                if Bool.random() { try await isHeld.wait { !$0 } }
                 let result = try server.respond(to: request, as: client())
+                try await isHeld.wait { !$0 }
                 if Bool.random(), let line = line.withLock({ $0 })() { server.sendEvents(over: line, as: client) }
                 return result
             }, pushesEvents: false)
         line.withLock { $0 = { [weak transport] in transport } }
         if !isOnline { transport.drop() }
         app = FeathersApp(transport: transport)
+        if traits.contains(.snakeCase) { app.coding = CodingOptions(keys: .snakeCase) }
         client.withLock { $0 = { [weak app] in app?.identity?.name ?? "" } }
         app.setIdentity(Identity(user))
         for path in RelationHistoryServer.paths {
@@ -98,8 +106,11 @@ final class RelationHistory {
         try await app.use(localStore: store) { $0.retry = OutboxRetry(initialDelay: .zero, maximumDelay: .zero) }
         let (clock, read) = (ManualClock(), ObservedState(Read()))
         self.read = read
-        let live = app.service("messages", of: Message.self).live(.sorted(by: "id")).measured(by: clock).including(
-            Message.author.including(User.team), Self.reactions.including(Reaction.by), Message.readers)
+        let query = Query<Message>.sorted(by: server.order)
+        let live = app.service("messages", of: Message.self).live(traits.contains(.growth) ? query.limit(3) : query)
+            .measured(by: clock).including(
+                relations.author.including(User.team), relations.reactions.including(relations.by), relations.readers)
+        self.live = live
         tasks = [
             Task { [app] in try await app.run() },
             Task {
@@ -129,7 +140,7 @@ final class RelationHistory {
     /// - Returns: What is wrong at the end; nil if nothing is.
     func run(steps: Int) async throws -> String? {
         for _ in 0..<steps {
-            let step = Int.random(in: 0..<40, using: &random)
+            let step = Int.random(in: 0..<46, using: &random)
             switch step {
             case 0..<16: try foreignChange()
             case 16..<28: try await queue()
@@ -141,6 +152,9 @@ final class RelationHistory {
                 transport.restore(recovered: canRecover && Bool.random(using: &random))
             case 34..<36: changeUser()
             case 36: try await restart()
+            case 40..<42: grow()
+            case 42..<44: refuse()
+            case 44..<46: hold()
             default: if let failure = try await rest() { return failure }
             }
         }
@@ -149,7 +163,7 @@ final class RelationHistory {
         return failure ?? server.leaks.withLock { $0.first }.map { "a provisional id was sent: \($0)" }
     }
 
-    private func note(_ text: String) {
+    func note(_ text: String) {
         log.append(text)
         counts[String(text.prefix { $0 != " " }), default: 0] += 1
     }
@@ -167,7 +181,7 @@ final class RelationHistory {
             case "messages":
                 [
                     "text": .string("m\(mark)"), "authorID": id(),
-                    "readers": .array(Bool.random(using: &random) ? [id(), 0] : []),
+                    "readers": .array(Bool.random(using: &random) ? [id(), 0] : []), "at": at(),
                 ]
             case "users": ["name": .string("u\(mark)"), "teamID": id()]
             case "teams": ["title": .string("t\(mark)")]
@@ -175,6 +189,11 @@ final class RelationHistory {
             }
         if let owner = pick([nil, nil, nil, "ada", "bob"]), let owner { data["for"] = .string(owner) }
         return data
+    }
+
+    /// A time within one of three seconds, with more digits than JSON has.
+    private func at() -> JSONValue {
+        .number(.random(in: 1...3, using: &random) + Double(Int.random(in: 0..<64, using: &random)) / 64)
     }
 
     /// Returns some of the properties of a record, but not who may see it.
@@ -185,6 +204,33 @@ final class RelationHistory {
         return data
     }
 
+    /// Makes a record that the models do not decode of some.
+    private func spoiled(_ data: JSONObject) -> JSONObject {
+        guard traits.contains(.undecodable), Int.random(in: 0..<6, using: &random) == 0 else { return data }
+        return JSONObject(data.map { ($0, ["text", "name", "title", "emoji"].contains($0) ? 7 : $1) })
+    }
+
+    private func grow() {
+        guard traits.contains(.growth), let live else { return }
+        let count = Int.random(in: 1...3, using: &random)
+        note("grow by \(count)")
+        tasks.append(Task { try await live.loadMore(count) })
+    }
+
+    private func refuse() {
+        guard traits.contains(.refusals), let path = pick(["users", "teams", "reactions"]) else { return }
+        let codes: [FeathersError.Code] = [.badRequest, .notFound, .generalError, .unavailable, .tooManyRequests]
+        guard let code = pick(codes) else { return }
+        server.refusals.withLock { $0[path] = $0[path] == nil ? FeathersError(code, "Refused") : nil }
+        note("refuse \(path) \(code)")
+    }
+
+    private func hold() {
+        guard traits.contains(.held) else { return }
+        note("hold")
+        isHeld.update { $0.toggle() }
+    }
+
     private func foreignChange() throws {
         guard let path = pick(RelationHistoryServer.paths) else { return }
         let target = pick(server.ids(path, as: user))
@@ -192,11 +238,14 @@ final class RelationHistory {
         // The records that are missing are created too.
         let missing = (Int64(1)...6).first { !server.has(path, $0) }
         let id = method == .create ? missing : target
-        let data = method == .create ? data(path) : method == .patch ? changes(path) : [:]
+        let data = spoiled(method == .create ? data(path) : method == .patch ? changes(path) : [:])
         let record = try server.change(method, path, id, data, as: user)
         note("\(method) \(path) \(record)")
         server.sendEvents(over: transport) { user }
     }
+
+    /// Returns data with the names of the service.
+    private func written(_ data: JSONObject) -> JSONValue { RelationWire(traits: traits).outward(.object(data)) }
 
     private func queue() async throws {
         guard let path = pick(["messages", "users", "reactions", "reactions"]) else { return }
@@ -213,15 +262,15 @@ final class RelationHistory {
         case ("reactions", 0...1, let row?):
             data["messageID"] = .integer(Int64(row.record.id))
             note("queue reaction to \(row.record.id)")
-            try await service.create(.object(data))
+            try await service.create(written(data))
         case ("reactions", 2, let row?):
-            guard let reaction = pick(row[Self.reactions]), reaction.record.id > 0 else { return }
+            guard let reaction = pick(row[relations.reactions]), reaction.record.id > 0 else { return }
             note("queue move of reaction \(reaction.record.id)")
-            try await service.patch(Int64(reaction.record.id), with: .object(data))
+            try await service.patch(Int64(reaction.record.id), with: written(data))
         case ("users", 0...1, let row?):
-            guard let author = row[Message.author], author.record.id > 0 else { return }
+            guard let author = row[relations.author], author.record.id > 0 else { return }
             note("queue user \(author.record.id)")
-            try await service.patch(Int64(author.record.id), with: .object(data))
+            try await service.patch(Int64(author.record.id), with: written(data))
         case ("messages", 0, let row?) where row.record.id > 0:
             note("queue removal of message \(row.record.id)")
             try await service.remove(Int64(row.record.id))
@@ -229,8 +278,8 @@ final class RelationHistory {
             if path == "messages", let queuedUser {
                 data["authorID"] = .provisionalNumber(for: queuedUser.write.provisionalKey())
             }
-            note("queue new \(path) \(JSONValue.object(data))")
-            try await service.create(.object(data))
+            note("queue new \(path) \(written(data))")
+            try await service.create(written(data))
         }
     }
 
@@ -249,72 +298,5 @@ final class RelationHistory {
         await stop()
         canRecover = true
         try await start(isOnline: false)
-    }
-
-    // MARK: Rest
-
-    private func rest() async throws -> String? {
-        note("rest")
-        transport.restore()
-        let read = read
-        let watchdog = Task {
-            // Other tests may keep the machine busy.
-            try await Task.sleep(for: .seconds(120))
-            read.update { $0.isLate = true }
-        }
-        defer { watchdog.cancel() }
-        guard let outbox = app.outbox else { return "no outbox" }
-        let emptied = Task {
-            while true {
-                // Others wait for a creation that was refused.
-                let state = try await outbox.wait { $0.entries.isEmpty || $0.entries.contains { $0.failure != nil } }
-                guard let entry = state.entries.first(where: { $0.failure != nil }) else { return }
-                try? await outbox.decide(.discard, for: entry.id)
-            }
-        }
-        let late = Task {
-            try await read.wait(until: \.isLate)
-            emptied.cancel()
-        }
-        defer { late.cancel() }
-        guard case .success = await emptied.result else {
-            return "the outbox is not emptied: \(outbox.state.entries.map { "\($0.write.path) \($0.status)" })"
-        }
-        server.sendEvents(over: transport) { user }
-        // A write of the previous user, or of a process that has ended, may still arrive.
-        try await read.wait { [server, user] read in
-            if read.isLate || read.failure != nil { return true }
-            guard let snapshot = read.snapshot else { return false }
-            return Self.isAtRest(snapshot, (try? server.graph(as: user)) ?? [])
-        }
-        let expected = try server.graph(as: user)
-        let result = read.current
-        if let failure = result.failure { return failure }
-        // A snapshot may have been right at first only because the user has signed out and in again.
-        if !result.isLate || result.snapshot.map({ Self.isAtRest($0, expected) }) ?? false {
-            canRecover = true
-            return nil
-        }
-        let shown = result.snapshot.map { Self.shown($0).map(\.description).joined(separator: "\n  ") } ?? "nothing"
-        let wanted = expected.map(\.description).joined(separator: "\n  ")
-        return "shows at rest as \(user)\n  \(shown)\nrather than\n  \(wanted)"
-    }
-
-    private static func isAtRest(_ snapshot: LiveSnapshot<Message>, _ expected: [Shown]) -> Bool {
-        guard snapshot.source == .server, !snapshot.hasPendingWrites, shown(snapshot) == expected else { return false }
-        return snapshot.allSatisfy { row in
-            row.hasLoaded(Message.author) && row.hasLoaded(reactions) && row.hasLoaded(Message.readers)
-                && row[Message.author].map { $0.state == .confirmed } ?? true
-                && row[reactions].allSatisfy { $0.state == .confirmed }
-        }
-    }
-
-    private static func shown(_ snapshot: LiveSnapshot<Message>) -> [Shown] {
-        snapshot.map { row in
-            Shown(
-                text: row.text, author: row[Message.author]?.name, team: row[Message.author]?[User.team]?.title,
-                reactions: row[reactions].map { "\($0.emoji) \($0[Reaction.by]?.name ?? "nil")" },
-                readers: row[Message.readers].map(\.name))
-        }
     }
 }

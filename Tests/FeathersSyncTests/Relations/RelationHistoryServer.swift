@@ -17,11 +17,14 @@ final class RelationHistoryServer: Sendable {
 
     /// The maximum number of records on a page; nil if the server does not paginate.
     let page: Int?
+    private let wire: RelationWire
     private let state = Locked(State())
+    /// Why a service refuses to read.
+    let refusals = Locked<[String: FeathersError]>([:])
     /// The requests that contain a number below zero or a UUID: provisional ids.
     let leaks = Locked<[String]>([])
 
-    init(page: Int?) { self.page = page }
+    init(page: Int?, _ traits: Set<RelationTrait> = []) { (self.page, wire) = (page, RelationWire(traits: traits)) }
 
     /// Held while events are sent, so that they keep their order.
     private let sending = Locked(LockTurn())
@@ -34,7 +37,10 @@ final class RelationHistoryServer: Sendable {
                 defer { state.events = [] }
                 return state.events
             }
-            for event in events where Self.isVisible(event.data.object ?? [:], to: user) { transport.emit(event) }
+            for var event in events where Self.isVisible(event.data.object ?? [:], to: user) {
+                event.data = wire.outward(event.data)
+                transport.emit(event)
+            }
         }
     }
 
@@ -78,6 +84,10 @@ final class RelationHistoryServer: Sendable {
             id = id ?? state.lastID
             var record = old ?? [:]
             for (name, value) in data { record[name] = value }
+            // No event tells of a change that JSON rounds away.
+            if let old, wire.outward(.object(old))["at"] == wire.outward(.object(record))["at"] {
+                record["at"] = old["at"]
+            }
             record["id"] = id.map { .integer($0) }
             if let id { state.records[path, default: [:]][id] = method == .remove ? nil : record }
             let name = EventName(endOf: method) ?? .patched
@@ -92,38 +102,48 @@ final class RelationHistoryServer: Sendable {
         let isLeak = text.contains(/-[0-9]{6}|[0-9a-f]{8}-[0-9a-f]{4}/)
         if isLeak { leaks.withLock { $0.append("\(request.method) \(request.path) \(text)") } }
         guard request.method == .find || request.method == .get else {
-            return try change(
-                request.method, request.path, request.id.flatMap { Int64($0.description) }, request.data?.object ?? [:],
-                as: user)
+            let data = request.data.map(wire.inward)?.object ?? [:]
+            let id = request.id.flatMap { Int64($0.description) }
+            return wire.outward(try change(request.method, request.path, id, data, as: user))
         }
+        if let refusal = refusals.withLock({ $0[request.path] }) { throw refusal }
         if let id = request.id {
             let found = try find(request.path, Query().where("id", id.json), as: user)
             guard let record = found.first else { throw FeathersError(.notFound, "No record") }
-            return record
+            return wire.outward(record)
         }
-        let found = try find(request.path, request.params.query, as: user)
-        let asked = request.params.query.json["$limit"]?.integer.map { Int($0) }
-        guard let page else { return .array(Array(found.prefix(asked ?? .max))) }
-        let limit = min(asked ?? page, page)
-        return [
-            "total": .integer(Int64(found.count)), "limit": .integer(Int64(limit)), "skip": 0,
-            "data": .array(Array(found.prefix(limit))),
-        ]
+        let query = Query<JSONValue>(wire.inward(.object(request.params.query.json)).object ?? [:])
+        let found = try find(request.path, query, as: user)
+        let asked = query.json["$limit"]?.integer.map { Int($0) }
+        let skip = query.json["$skip"]?.integer.map { Int($0) } ?? 0
+        let limit = page.map { min(asked ?? $0, $0) }
+        let data = JSONValue.array(found.dropFirst(skip).prefix(limit ?? asked ?? .max).map(wire.outward))
+        var result = data
+        if let limit {
+            result = [
+                "total": .integer(Int64(found.count)), "limit": .integer(Int64(limit)),
+                "skip": .integer(Int64(skip)), "data": data,
+            ]
+        }
+        return wire.traits.contains(.rootKeys) && request.path == "users"
+            ? ["status": "ok", "data": ["users": result]] : result
     }
 
-    /// Returns what the messages show to a user, by plain `find`s.
-    func graph(as user: String) throws -> [RelationHistory.Shown] {
-        func table(_ path: String) throws -> [Int64: JSONValue] {
-            let records = try find(path, as: user)
+    /// Returns what the messages show to a user, by plain `find`s; nil for a message that does not decode.
+    func graph(as user: String) throws -> [RelationHistory.Shown?] {
+        // What does not decode is missing.
+        func table(_ path: String, _ text: String) throws -> [Int64: JSONValue] {
+            let records = try find(path, as: user).filter { $0[text]?.string != nil }
             return Dictionary(uniqueKeysWithValues: records.map { ($0["id"]?.integer ?? 0, $0) })
         }
-        let (users, teams) = (try table("users"), try table("teams"))
+        let (users, teams) = (try table("users", "name"), try table("teams", "title"))
         let reactions = try find("reactions", .sorted(by: "emoji").sorted(by: "id"), as: user)
-        let messages = try find("messages", as: user).prefix(page ?? .max)
-        return messages.map { message in
+            .filter { $0["emoji"]?.string != nil }
+        return try find("messages", .sorted(by: order).sorted(by: "id"), as: user).map { message in
+            guard let text = message["text"]?.string else { return nil }
             let author = message["authorID"]?.integer.flatMap { users[$0] }
             return RelationHistory.Shown(
-                text: message["text"]?.string ?? "", author: author?["name"]?.string,
+                text: text, author: author?["name"]?.string,
                 team: author?["teamID"]?.integer.flatMap { teams[$0] }?["title"]?.string,
                 reactions: reactions.filter { $0["messageID"] == message["id"] }.map { reaction in
                     let by = reaction["userID"]?.integer.flatMap { users[$0] }
@@ -134,4 +154,7 @@ final class RelationHistoryServer: Sendable {
                 })
         }
     }
+
+    /// The property by which the list is sorted.
+    var order: String { wire.traits.contains(.precise) ? "at" : "id" }
 }

@@ -17,7 +17,8 @@ struct RelationHistoryTests {
         for seed in first..<first + UInt64(Environment.count ?? 30) {
             let history = try await RelationHistory(seed: seed)
             if let failure = try await history.run(steps: 40) {
-                failures.append("seed \(seed): \(failure)")
+                let traits = history.traits.map(\.rawValue).sorted()
+                failures.append("seed \(seed) \(traits): \(failure)")
                 print("seed \(seed)", history.log.joined(separator: "\n"))
             }
             counts.merge(history.counts, uniquingKeysWith: +)
