@@ -31,27 +31,30 @@ extension LiveAnchorReader {
     }
 
     /// Opens both lists where the value of the first sorted property begins: each record is on one side of it. The list in
-    /// which the record is has grown to it.
+    /// which the record is has grown to it. If no condition finds it, for example because numbers are sent as text, the
+    /// second list begins with the first record of all.
     func openByValue(of record: JSONValue) async throws -> (before: LiveReader<Record>, after: LiveReader<Record>) {
         var (before, after) = halves(around: record)
         guard let sort = after.query.json["$sort"]?.object?.first, let value = after.boundary else {
             return (LiveReader(before, wake), LiveReader(after, wake))
         }
-        let isDescending = sort.value.isDescending
+        let (whole, isDescending) = (after, sort.value.isDescending)
         after.query = after.query.joined(with: Query([sort.key: [isDescending ? "$lte" : "$gte": value]]))
         before.query = before.query.joined(with: Query([sort.key: [isDescending ? "$gt" : "$lt": value]]))
         if let index = try await index(in: after, while: value) {
             after.growth = index
         } else if let index = try await index(in: before, while: value) {
             before.growth = index + 1
+        } else if let index = try await index(in: whole) {
+            (after.query, after.growth) = (whole.query, index)
         }
         before.query = before.query.limit(anchor.count / 2)
         after.query = after.query.limit(anchor.count - anchor.count / 2)
         return (LiveReader(before, wake), LiveReader(after, wake))
     }
 
-    /// Returns the index of the record in a list, among the first records with a value.
-    private func index(in half: LiveSource<Record>, while value: JSONValue) async throws -> Int? {
+    /// Returns the index of the record in a list, or among the first records with a value.
+    private func index(in half: LiveSource<Record>, while value: JSONValue? = nil) async throws -> Int? {
         guard let sorter = try QuerySorter(half.query) else { return nil }
         let app = source.service.app
         var known: Set<String> = []
@@ -63,7 +66,7 @@ extension LiveAnchorReader {
             for record in page.data {
                 guard let key = RelatedKeys.text(record[source.id]) else { continue }
                 if key == anchor.id.key { return index }
-                if sorter.firstValue(of: { record[$0] }) != value { return nil }
+                if let value, sorter.firstValue(of: { record[$0] }) != value { return nil }
                 known.insert(key)
                 index += 1
             }

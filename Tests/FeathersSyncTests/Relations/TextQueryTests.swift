@@ -86,6 +86,26 @@ struct TextQueryTests {
         }
     }
 
+    @Test(
+        "are the values by which a list around a record is sorted", arguments: ["id", "n"], [1, 5, 9] as [Int64])
+    func sortedAnchor(property: String, anchor: Int64) async throws {
+        let transport = TextTransport(services: [
+            "records": MemoryService(records: (1...9).map { ["id": .integer($0), "n": .integer(10 * $0)] })
+        ])
+        let records = FeathersApp(transport: transport).service("records")
+        let live = records.live(.sorted(by: property)).window(around: anchor, of: 2)
+        var snapshots = live.snapshots.makeAsyncIterator()
+        let snapshot = try #require(try await snapshots.next())
+        let shown = snapshot.records.compactMap { $0["id"]?.integer }
+        #expect(shown.contains(anchor) && shown == Array(shown[0]...shown[0] + Int64(shown.count) - 1))
+        while try await live.loadMore() {}
+        while try await live.loadMore(at: .start) {}
+        try await live.refresh()
+        var last = snapshot
+        while last.count < 9 { last = try #require(try await snapshots.next()) }
+        #expect(last.records.compactMap { $0["id"]?.integer } == Array(1...9))
+    }
+
     @Test("are the keys of related records that are shown")
     func relations() async throws {
         let app = FeathersApp(transport: transport)
