@@ -67,7 +67,7 @@ final class RelationHistory {
 
     /// Starts a process.
     private func start(isOnline: Bool) async throws {
-        let (server, isHeld) = (server, isHeld)
+        let (server, isHeld, relations) = (server, isHeld, relations)
         // A connection carries no header fields. What arrives for a user who has left is not shown to the next one.
         let client = Locked<@Sendable () -> String>({ "" })
         server.loseEvents()
@@ -88,7 +88,7 @@ final class RelationHistory {
         app = FeathersApp(transport: transport)
         if traits.contains(.snakeCase) { app.coding = CodingOptions(keys: .snakeCase) }
         client.withLock { $0 = { [weak app] in app?.identity?.name ?? "" } }
-        app.setIdentity(Identity(user))
+        if let identity { app.setIdentity(identity) }
         for path in RelationHistoryServer.paths {
             await app.service(path).use(
                 hooks: Hooks(before: [
@@ -115,7 +115,15 @@ final class RelationHistory {
             Task { [app] in try await app.run() },
             Task {
                 do {
-                    for try await snapshot in live.snapshots { read.update { $0.snapshot = snapshot } }
+                    for try await snapshot in live.snapshots {
+                        let foreign = relations.texts(snapshot).filter { text in
+                            server.owners.withLock { $0[text] }.map { $0 != snapshot.identity?.name } ?? false
+                        }
+                        read.update { read in
+                            read.snapshot = snapshot
+                            if let text = foreign.first { read.failure = "another user's \(text) is shown" }
+                        }
+                    }
                 } catch is CancellationError {
                 } catch {
                     read.update { $0.failure = "the query ends with \(error)" }
@@ -248,9 +256,9 @@ final class RelationHistory {
     private func written(_ data: JSONObject) -> JSONValue { RelationWire(traits: traits).outward(.object(data)) }
 
     private func queue() async throws {
-        guard let path = pick(["messages", "users", "reactions", "reactions"]) else { return }
+        guard !user.isEmpty, let path = pick(["messages", "users", "reactions", "reactions"]) else { return }
         // No one touches the rows of the previous user.
-        let snapshot = read.current.snapshot.flatMap { $0.identity == Identity(user) ? $0 : nil }
+        let snapshot = read.current.snapshot.flatMap { $0.identity == identity ? $0 : nil }
         let rows = snapshot.map(Array.init) ?? []
         let row = pick(rows)
         let service = app.service(path).outbox
@@ -283,11 +291,14 @@ final class RelationHistory {
         }
     }
 
+    /// Nil while no one is signed in.
+    private var identity: Identity? { user.isEmpty ? nil : Identity(user) }
+
     private func changeUser() {
-        user = user == "ada" ? "bob" : "ada"
+        user = pick(["ada", "bob", ""].filter { $0 != user }) ?? ""
         canRecover = false
         note("user \(user)")
-        app.setIdentity(Identity(user))
+        app.setIdentity(identity)
         // An empty result is not shown again.
         read.update { if $0.snapshot?.isEmpty == false { $0.snapshot = nil } }
     }

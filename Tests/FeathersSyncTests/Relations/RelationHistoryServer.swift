@@ -19,6 +19,8 @@ final class RelationHistoryServer: Sendable {
     let page: Int?
     private let wire: RelationWire
     private let state = Locked(State())
+    /// The only user who may see a text, for every text that was ever in a record of one user.
+    let owners = Locked<[String: String]>([:])
     /// Why a service refuses to read.
     let refusals = Locked<[String: FeathersError]>([:])
     /// The requests that contain a number below zero or a UUID: provisional ids.
@@ -89,6 +91,11 @@ final class RelationHistoryServer: Sendable {
                 record["at"] = old["at"]
             }
             record["id"] = id.map { .integer($0) }
+            if let owner = record["for"]?.string {
+                for case .string(let text) in ["text", "name", "title"].compactMap({ record[$0] }) {
+                    owners.withLock { $0[text] = owner }
+                }
+            }
             if let id { state.records[path, default: [:]][id] = method == .remove ? nil : record }
             let name = EventName(endOf: method) ?? .patched
             state.events.append(ServiceEvent(path: path, name: name, data: .object(record)))
