@@ -67,7 +67,7 @@ extension LiveSource {
             "route": .string(ServiceKey.text(of: params.route)),
         ]
         if !fields.isEmpty { values["headers"] = .string(fields) }
-        if let relation {
+        if let relation, relation.part == nil {
             values["relation"] = .string(relation.property)
             values["of"] = .string(relation.owner ?? "")
         }

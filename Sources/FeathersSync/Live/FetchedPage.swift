@@ -16,6 +16,10 @@ extension LiveSource {
     /// of many keys are wanted. It ends with a page that has nothing new.
     func page(_ query: Query<JSONValue>, _ fetch: Window.Fetch, _ window: LiveWindow) async throws -> FetchedPage {
         if let keys = fetch.keys { return try await page(of: keys, query, window) }
+        if let counted = relation?.counted {
+            let total = try await counted.requests.count(of: counted.key)
+            return FetchedPage(page: Page(data: [], total: total, limit: 0, skip: 0), effects: HookEffects())
+        }
         var (pages, effects) = (JoinedPages(id: id), HookEffects())
         var next = query
         while true {
@@ -139,7 +143,7 @@ extension LiveSource {
                     return left >= 0
                 }
             guard mayRead else { return (pages, false) }
-            let found = try await found(next)
+            let found: Found = try await control.turns.run { try await self.found(next) }
             let hasNews = addKeys(of: found.page, to: &seen)
             if !pages.isEmpty, !found.page.isEmpty, !hasNews { return (pages, false) }
             pages.append(found)

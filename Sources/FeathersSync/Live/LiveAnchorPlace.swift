@@ -78,5 +78,5 @@ extension LiveAnchorReader {
 
 extension JSONValue {
     /// Whether this is the direction of a descending order.
-    fileprivate var isDescending: Bool { (integer ?? string.flatMap { Int64($0) } ?? 1) < 0 }
+    var isDescending: Bool { (integer ?? string.flatMap { Int64($0) } ?? 1) < 0 }
 }

@@ -44,27 +44,8 @@ enum LiveFetch {
         /// How often in succession the server has refused the token.
         var renewals = 0
         while true {
-            var hasHolds = false
-            let begun: (fetch: Window.Fetch, request: Query<JSONValue>)? = window.withState { store, reader in
-                guard reader.fetch?.id == id else { return nil }
-                hasHolds = !store.records.holds.isEmpty
-                store.confirm()
-                guard window.sender.isCurrent, store.windows[window.id]?.wantedFetch != nil else {
-                    reader.fetch = nil
-                    return nil
-                }
-                return store.beginFetch(window.id)
-            }
-            // Other windows may want a fetch now.
-            if hasHolds { window.store.wake() }
-            guard let begun else { return }
             do {
-                let fetched = try await source.page(begun.request, begun.fetch, window)
-                return try window.change { store, reader in
-                    guard reader.fetch?.id == id else { return }
-                    try store.fetched(window.id, begun.fetch.time, fetched)
-                    (reader.fetch, reader.relatedFailure) = (nil, nil)
-                }
+                return try await source.inTurn { try await fetchOnce(source, window, id) }
             } catch {
                 let isShown = window.withState { store, reader in
                     reader.shownFor != nil || store.windows[window.id]?.isKnown == true
@@ -98,9 +79,41 @@ enum LiveFetch {
             }
         }
     }
+
+    /// Sends the request of a fetch, unless it is no longer wanted, and takes the response.
+    private static func fetchOnce<Record: Sendable>(_ source: LiveSource<Record>, _ window: LiveWindow, _ id: Int)
+        async throws
+    {
+        var hasHolds = false
+        let begun: (fetch: Window.Fetch, request: Query<JSONValue>)? = window.withState { store, reader in
+            guard reader.fetch?.id == id else { return nil }
+            hasHolds = !store.records.holds.isEmpty
+            store.confirm()
+            guard window.sender.isCurrent, store.windows[window.id]?.wantedFetch != nil else {
+                reader.fetch = nil
+                return nil
+            }
+            return store.beginFetch(window.id)
+        }
+        // Other windows may want a fetch now.
+        if hasHolds { window.store.wake() }
+        guard let begun else { return }
+        let fetched = try await source.page(begun.request, begun.fetch, window)
+        try window.change { store, reader in
+            guard reader.fetch?.id == id else { return }
+            try store.fetched(window.id, begun.fetch.time, fetched)
+            (reader.fetch, reader.relatedFailure) = (nil, nil)
+        }
+    }
 }
 
 extension LiveSource {
+    /// Runs the fetch of one of many lists in its turn. Those of an app's function make one request together.
+    fileprivate func inTurn<Result>(_ body: () async throws -> Result) async throws -> Result {
+        guard let relation, relation.part != nil, relation.counted == nil else { return try await body() }
+        return try await control.turns.run(body)
+    }
+
     /// Sends a request.
     func page(_ query: Query<JSONValue>) async throws -> (Page<JSONValue>, HookEffects) {
         let found = try await found(query)

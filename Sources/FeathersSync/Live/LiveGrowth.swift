@@ -26,6 +26,10 @@ final class LiveControl: Sendable {
     }
 
     private let state = Locked(State())
+    /// The turns of the requests for related records.
+    let turns: RequestTurns
+
+    init(_ turns: RequestTurns = RequestTurns()) { self.turns = turns }
 
     func add(_ window: LiveWindow, growingAt end: LiveEnd?, refresh: @escaping @Sendable () async throws -> Void) {
         let place = Place(window: window, end: end, refresh: refresh)
@@ -49,7 +53,9 @@ final class LiveControl: Sendable {
     }
 
     /// Fetches all windows again.
-    func refresh() async throws { for place in try places() { try await place.refresh() } }
+    func refresh() async throws {
+        _ = try await places().concurrentMap(atMost: RequestedIDs.concurrency) { try await $0.refresh() }
+    }
 
     static var userChanged: FeathersError {
         FeathersError(.notAuthenticated, "The signed-in user changed while the list was read", execution: .neverSent)

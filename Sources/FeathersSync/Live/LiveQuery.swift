@@ -118,6 +118,18 @@ struct LiveSource<Element: Sendable>: Sendable {
     let decoder: @Sendable () -> (JSONValue) throws -> Element?
 }
 
+extension LiveSource {
+    /// The same query with records as its elements.
+    var ofRecords: LiveSource<JSONValue> {
+        var source = LiveSource<JSONValue>(
+            service: service, query: query, params: params, id: id, stores: stores, operators: operators,
+            keyFormat: keyFormat, clock: clock, control: control, refusal: refusal, read: read, showsRecords: true,
+            decoder: { { $0 } })
+        source.relation = relation
+        return source
+    }
+}
+
 extension Service {
     /// Returns the current result of a query, updated by the service's events and by queued writes.
     ///

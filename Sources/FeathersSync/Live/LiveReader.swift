@@ -41,7 +41,7 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
     init(_ source: LiveSource<Record>, _ wake: AsyncStream<Void>.Continuation) {
         (self.source, self.wake) = (source, wake)
         unknown = UnknownRelations(source.service.app.diagnostics, path: source.service.path)
-        keys = source.relation.map { RelatedKeys(property: $0.property) }
+        keys = source.relation.flatMap { $0.part == nil ? RelatedKeys(property: $0.property) : nil }
         do {
             if let failure = source.refusal { throw failure }
             try source.service.app.refuseToken(in: source.params, for: "A live query")
@@ -88,7 +88,7 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
             // What is stored is shown before the fetch begins, because a fast server's response would replace it.
             let snapshot = try await storedOrFetchedSnapshot(window, judge, isolation: actor)
             if let run {
-                LiveFetch.begin(source, window, in: run)
+                if source.relation?.isUnsent != true { LiveFetch.begin(source, window, in: run) }
                 if hasLookAlikes { run.showLookAlikes(window, source.clock) }
             }
             return snapshot
@@ -145,10 +145,15 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
             window.withState { store, _ in store.changeKeys(of: window.id, RelatedKeys.Change(adding: keys)) }
         }
         (self.window, self.run, hasNewKeys) = (window, run, keys != nil)
+        // The records of a key that the server does not know are those of queued writes.
+        if source.relation?.isUnsent == true {
+            return window.withState { store, _ in _ = store.restored(.none, in: window.id) }
+        }
         // The control must not retain itself.
         var fetched = source
-        fetched.control = LiveControl()
-        source.control.add(window, growingAt: keys == nil ? source.end : nil) { [source = fetched, weak window] in
+        fetched.control = LiveControl(source.control.turns)
+        source.control.add(window, growingAt: source.relation == nil ? source.end : nil) {
+            [source = fetched, weak window] in
             if let window { try await source.fetchAll(window) }
         }
         guard let lists = app.storedLists else { return }

@@ -27,6 +27,7 @@ extension LiveSource {
     /// Returns what reads the query's rows.
     func rowsReader(_ wake: AsyncStream<Void>.Continuation) -> any LiveRowsReading<Element> {
         if !conditions.isEmpty { return LiveFollowingReader(self, wake) }
+        if let relation, relation.part != nil { return RelatedPartsReader(self, relation, wake) }
         if let anchor { return LiveAnchorReader(self, anchor, wake) }
         return LiveReader(self, wake)
     }

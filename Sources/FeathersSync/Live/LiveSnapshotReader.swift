@@ -66,6 +66,9 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
     /// The sign-in to which something was shown last; nil while its first rows wait for their related records.
     var shownFor: RequestSender? { wait == nil ? reader.shownFor : nil }
 
+    /// Returns whether the related records of the rows have been read, or cannot be.
+    func isRelatedRead(for sender: RequestSender) -> Bool { relations.allSatisfy { $0.reading.isRead(for: sender) } }
+
     /// Changes the keys whose records are wanted.
     mutating func changeKeys(_ change: RelatedKeys.Change) { reader.changeKeys(change) }
 
@@ -95,7 +98,7 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
             if try await relations[index].reading.poll(isolation: actor) { isDue = true }
         }
         guard isDue, let latest else { return nil }
-        if let wait, let sender, !wait.isOver, !relations.allSatisfy({ $0.reading.isRead(for: sender) }) { return nil }
+        if let wait, let sender, !wait.isOver, !isRelatedRead(for: sender) { return nil }
         wait = nil
         let related = RelatedRecords(
             groups: Dictionary(relations.map { ($0.name, $0.reading.rows) }) { first, _ in first })

@@ -53,6 +53,14 @@ struct RestoredList: Sendable {
     let isWhole: Bool
     /// What has changed since, in the order of the changes.
     let newer: [Report]
+
+    /// A list that has no records.
+    static var none: RestoredList {
+        let head = ListHead(
+            number: 0, change: 0, date: .current, count: 0, total: nil, limit: nil, growth: 0, isComplete: true,
+            isSorted: true, isShaped: false)
+        return RestoredList(head: head, rows: ResultRows(), isWhole: true, newer: [])
+    }
 }
 
 /// Reads a stored list into a window.

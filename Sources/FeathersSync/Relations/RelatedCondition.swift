@@ -45,12 +45,9 @@ struct RelatedCondition<Related: Codable & Sendable>: LiveCondition {
     func reader(
         of source: LiveSource<some Sendable>, _ wake: AsyncStream<Void>.Continuation
     ) -> any LiveConditionReading {
-        let plain = plan.source(of: source)
-        var related = LiveSource<JSONValue>(
-            service: plain.service, query: Query(), params: plain.params, id: plain.id,
-            stores: plain.stores, operators: plain.operators, keyFormat: plain.keyFormat, clock: plain.clock,
-            refusal: plain.refusal, read: plain.read, showsRecords: true, decoder: { { $0 } })
-        let codec = plan.service(in: plain.service.app).codec(for: plain.params)
+        var related = plan.source(of: source).ofRecords
+        (related.control, related.relations, related.relation) = (LiveControl(), [], nil)
+        let codec = plan.service(in: related.service.app).codec(for: related.params)
         do {
             related.query = try query.written(for: codec).counting
             related.query.json["$limit"] = .integer(Int64(Self.maximum + 1))

@@ -28,7 +28,8 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
     private var wanted: [String: (value: JSONValue, count: Int)] = [:]
     /// Those of the keys that are not requested, because there are too many, and whether the server knows them.
     private var waiting: [String: Bool] = [:]
-    private let limits: RelationLimits
+    /// The most keys that are requested.
+    private let maximum: Int
     private var hasWarned = false
     private var snapshot: LiveSnapshot<Related>?
     /// The sign-in to which the server does not show these records.
@@ -38,7 +39,9 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
         _ plan: RelationPlan<Related>, _ source: LiveSource<Related>, _ limits: RelationLimits,
         _ wake: AsyncStream<Void>.Continuation
     ) {
-        (self.plan, self.source, self.limits, read) = (plan, source, limits, RelatedRows(plan: plan))
+        (self.plan, self.source, read) = (plan, source, RelatedRows(plan: plan))
+        // A part takes a request for each key.
+        maximum = plan.part == nil ? limits.maximumKeysPerList : limits.maximumSingleReads
         order = (try? QueryJudge(source.query, id: plan.id))?.sorter
         reader = LiveSnapshotReader(source, wake)
     }
@@ -48,7 +51,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
     func isRead(for sender: RequestSender) -> Bool {
         if wanted.isEmpty || refused != nil { return true }
         // A response, a failure or a stored list. Another list may know some of the records before.
-        return reader.shownFor == sender
+        return reader.shownFor == sender && reader.isRelatedRead(for: sender)
             && (read.missing.unfetched.isEmpty || read.missing.failure != nil
                 || snapshot?.source != .stored(since: .distantPast))
     }
@@ -86,7 +89,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     /// Requests new keys, as many as a list may have, and those that wait if there is room.
     private mutating func request(_ fresh: [(key: String, isUnsent: Bool)], _ change: inout RelatedKeys.Change) {
-        var room = limits.maximumKeysPerList - (wanted.count - waiting.count - fresh.count)
+        var room = maximum - (wanted.count - waiting.count - fresh.count)
         func add(_ key: String, _ isUnsent: Bool) {
             guard let value = wanted[key]?.value else { return }
             change.added[key] = value
@@ -109,8 +112,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
                 "A record has more keys of the relation \(plan.name) than the first \(plan.maximumKeys), which are read"
             )
         } else if !waiting.isEmpty {
-            warn(
-                "A list has more keys of the relation \(plan.name) than the \(limits.maximumKeysPerList) that are read")
+            warn("A list has more keys of the relation \(plan.name) than the \(maximum) that are read")
         } else if let reason = rows.lazy.compactMap(plan.misfit).first {
             warn("The relation \(plan.name) finds no records: \(reason)")
         }

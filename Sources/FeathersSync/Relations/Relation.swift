@@ -104,8 +104,9 @@ extension Queryable {
 extension Relation {
     fileprivate init<Related>(_ plan: RelationPlan<Related>, _ value: @escaping @Sendable ([LiveRow<Related>]) -> Value)
     {
-        (name, self.plan, none) = (plan.name, plan, value([]))
-        self.value = { groups, row in value((groups as? RelatedRows<Related>)?.rows(of: row) ?? []) }
+        self.init(
+            name: plan.name, plan: plan, value: { value(($0 as? RelatedRows<Related>)?.rows(of: $1) ?? []) },
+            none: value([]))
     }
 
     /// Returns the relation with relations of the related records: `Message.author.including(User.team)`.

@@ -16,7 +16,7 @@ public struct RelationLimits: Sendable {
     /// rows with some of these leave the list.
     public var maximumKeysPerList = 10_000
     /// The maximum number of records that one fetch reads with `get`, from a server that finds no numbers in a query
-    /// string.
+    /// string; and the maximum number of rows of a list whose counts or latest records a relation requests.
     public var maximumSingleReads = 1_000
     /// The maximum number of pages that one fetch reads besides the first page of each request.
     public var maximumPages = 200

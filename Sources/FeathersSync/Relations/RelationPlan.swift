@@ -1,30 +1,31 @@
 import FeathersCore
 import FeathersSupport
 
-/// How to find the related records of a record.
-struct RelationPlan<Related: Codable & Sendable>: Sendable {
-    enum Kind: Sendable, Hashable {
-        /// A property holds the id of the related record.
-        case toOne(String)
-        /// A property holds an array of their ids.
-        case toSome(String)
-        /// A property of the related records holds this record's id.
-        case toMany(String)
+/// Which property holds the keys.
+enum RelationKind: Sendable, Hashable {
+    /// A property holds the id of the related record.
+    case toOne(String)
+    /// A property holds an array of their ids.
+    case toSome(String)
+    /// A property of the related records holds this record's id.
+    case toMany(String)
 
-        /// The property of this record that holds keys; nil if none does.
-        var property: String? {
-            switch self {
-            case .toOne(let property), .toSome(let property): property
-            case .toMany: nil
-            }
+    /// The property of this record that holds keys; nil if none does.
+    var property: String? {
+        switch self {
+        case .toOne(let property), .toSome(let property): property
+        case .toMany: nil
         }
     }
+}
 
+/// How to find the related records of a record.
+struct RelationPlan<Related: Codable & Sendable>: Sendable {
     let path: String
     /// The name of the related records' id property.
     let id: String
     /// With names of properties as the models have them; a reader has those of the services.
-    var kind: Kind
+    var kind: RelationKind
     let query: Query<Related>
     /// The property in which the server may embed the related record.
     let embedded: String?
@@ -35,6 +36,10 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
     /// The maximum number of keys of one record whose related records are shown.
     var maximumKeys = Int.max
     var relations: [any AnyRelation] = []
+    /// What is read of each record's related records; nil for all of them.
+    var part: RelationPart?
+    /// Further conditions of a part.
+    var conditions = Query<Related>()
 
     var name: String {
         let (property, arrow) =
@@ -42,9 +47,17 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
             case .toOne(let property), .toSome(let property): (property, "to")
             case .toMany(let property): (property, "from")
             }
-        let json = (try? query.written(for: CodingOptions()))?.json ?? [:]
-        let conditions = json.isEmpty ? "" : " \(JSONValue.object(json))"
-        return "'\(property)' \(arrow) '\(path)'\(conditions)"
+        func text(_ query: Query<Related>) -> String {
+            let json = (try? query.written(for: CodingOptions()))?.json ?? [:]
+            return json.isEmpty ? "" : " \(JSONValue.object(json))"
+        }
+        let what =
+            switch part {
+            case .latest(let count)?: ", the latest \(count)"
+            case .count?: ", the number\(text(conditions))"
+            case nil: ""
+            }
+        return "'\(property)' \(arrow) '\(path)'\(text(query))\(what)"
     }
 
     /// Whether at most one record has a key.
@@ -134,8 +147,23 @@ struct RelationPlan<Related: Codable & Sendable>: Sendable {
         }
         (source.relations, source.control, source.clock) = (relations, owner.control, owner.clock)
         source.relation = RelationSource(
-            property: written(owner, source).property, owner: owner.listText.map { "\(name) of \($0)" })
+            property: written(owner, source).property, owner: owner.listText.map { "\(name) of \($0)" }, part: part)
+        read(part, &source, service)
         return source
+    }
+
+    private func read(_ part: RelationPart?, _ source: inout LiveSource<Related>, _ service: Service<Related>) {
+        switch part {
+        case .latest(let count)?: source.query = source.query.latest(count, id: id)
+        case .count?:
+            let more = service.ownLive(conditions, params: source.params, stores: source.stores).source
+            source.query = source.query.joined(with: more.query).counting
+            source.refusal = source.refusal ?? more.refusal
+        case nil: return
+        }
+        if case .toMany = kind { return }
+        source.refusal = FeathersError(
+            .badRequest, "The relation \(name) needs related records that have this record's id", execution: .neverSent)
     }
 }
 
@@ -145,6 +173,12 @@ struct RelationSource: Sendable {
     let property: String
     /// Tells the stored related records of one relation and query from those of others; nil if they are not stored.
     let owner: String?
+    /// What is read of the records of each key, in a list of its own; nil for all of them, in one list.
+    var part: RelationPart?
+    /// Whether the server does not know the key of the list.
+    var isUnsent = false
+    /// What counts the records of the list's key, if the app has a function that does.
+    var counted: (requests: CountRequests, key: ServiceID)?
 }
 
 /// A relation to records of any model.
@@ -171,6 +205,7 @@ extension RelationPlan: AnyRelation {
         var plan = written(owner, source)
         let limits = owner.service.app.relationLimits
         (plan.ownerID, plan.maximumKeys) = (owner.id, limits.maximumKeysPerRecord)
-        return RelatedReader(plan, source, limits, wake)
+        guard case .count? = part else { return RelatedReader(plan, source, limits, wake) }
+        return RelatedReader(plan.counting, source.ofRecords, limits, wake)
     }
 }

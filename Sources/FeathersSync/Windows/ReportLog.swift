@@ -35,10 +35,11 @@ struct ReportLog: Sendable {
     }
 
     /// Forgets what no fetch in flight needs.
-    /// - Parameter isInFlight: Whether the fetch that was sent at a time is in flight.
-    mutating func trim(_ isInFlight: (Int) -> Bool) {
+    /// - Parameter times: When the fetches in flight were sent.
+    mutating func trim(except times: @autoclosure () -> Set<Int>) {
         guard !cursors.isEmpty else { return }
-        cursors = cursors.filter { isInFlight($0.key) }
+        let times = times()
+        cursors = cursors.filter { times.contains($0.key) }
         forget(before: cursors.values.min() ?? .max)
     }
 

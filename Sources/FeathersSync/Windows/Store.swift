@@ -105,7 +105,7 @@ extension Store {
         answered.removeAll { write in !windows.values.contains { $0.replays(write) } }
         if records.hasWritten { records.releaseWritten(except: Set((queue + answered).map(\.key))) }
         records.forgetUnused(beside: windows.values.reduce(0) { $0 + $1.known.count }, isInWindow)
-        log.trim { [windows] time in windows.values.contains { $0.fetch?.time == time || $0.addition?.time == time } }
+        log.trim(except: Set(windows.values.lazy.flatMap { [$0.fetch?.time, $0.addition?.time] }.compactMap(\.self)))
     }
 }
 

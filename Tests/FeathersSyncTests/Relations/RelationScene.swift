@@ -51,8 +51,11 @@ struct RelationScene: Sendable {
     let app = FeathersApp()
     /// The paths of the services whose `find` was called.
     let finds = Locked<[String]>([])
+    /// The queries with which `find` was called.
+    let queries = Locked<[Query<JSONValue>]>([])
 
-    init() async throws {
+    /// - Parameter page: The maximum number of records on a page; nil if the services do not paginate.
+    init(page: Int? = nil) async throws {
         // A busy machine is no silent server.
         app.relationLimits.responseDelay = .seconds(3600)
         let records: [String: [JSONObject]] = [
@@ -71,10 +74,18 @@ struct RelationScene: Sendable {
             ],
         ]
         for (path, records) in records {
-            try await app.use(MemoryService(startID: 10, records: records), at: path)
+            let pagination = page.map { Pagination(default: $0, max: $0) }
+            try await app.use(MemoryService(startID: 10, pagination: pagination, records: records), at: path)
             await app.service(path).use(
                 hooks:
-                    Hooks(before: ["find": [{ [finds] _ in finds.withLock { $0.append(path) } }]]))
+                    Hooks(before: [
+                        "find": [
+                            { [finds, queries] context in
+                                finds.withLock { $0.append(path) }
+                                queries.withLock { $0.append(context.params.query) }
+                            }
+                        ]
+                    ]))
         }
     }
 

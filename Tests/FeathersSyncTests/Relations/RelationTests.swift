@@ -181,7 +181,7 @@ struct RelationTests {
     @Test("of two relations to one service are stored apart")
     func keys() async throws {
         let scene = try await RelationScene()
-        let kinds: [RelationPlan<User>.Kind] = [.toOne("authorID"), .toOne("editorID"), .toSome("readers")]
+        let kinds: [RelationKind] = [.toOne("authorID"), .toOne("editorID"), .toSome("readers")]
         let texts = kinds.map { kind in
             let plan = RelationPlan<User>(path: "users", id: "id", kind: kind, query: Query(), embedded: nil)
             return plan.source(of: scene.messages.live().source).listKey(for: nil)?.text
