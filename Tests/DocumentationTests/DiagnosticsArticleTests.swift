@@ -18,7 +18,7 @@ struct DiagnosticsArticleTests {
         }
         app.use(diagnostics: LoggerSink(logger: logger))
         app.use(diagnostics: MetricsSink(), levels: DiagnosticLevels(nil, [.calls: .info]))
-        app.use(hooks: Hooks(around: [traced, tracing]))
+        app.use(hooks: Hooks(around: [tracing]))
         _ = try await app.service("messages").find()
         _ = try? await app.service("messages").get(1)
         #expect(

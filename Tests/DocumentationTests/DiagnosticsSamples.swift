@@ -39,11 +39,14 @@ private func reporting(_ app: FeathersApp, _ key: Int, _ elapsed: Duration) {
     app.diagnostics.log(.notice, "billing", "renewed", [.duration: .duration(elapsed)])
 }
 
-let traced: AroundHook = { context, next in
-    try await TraceContext.$parent.withValue(TraceContext.next()) {
-        context.params.headers["traceparent"] = TraceContext.parent
-        try await next(&context)
-    }
+private func traced(_ app: FeathersApp, _ request: IncomingRequest) async throws {
+    let caller = TraceContext(traceparent: request.headers["traceparent"])
+    let rooms = try await app.withTrace(caller) { try await app.service("rooms").find() }
+    _ = rooms
+}
+
+private func recording(_ app: FeathersApp, _ file: FileHandle) {
+    app.use(diagnostics: .trace(to: file), levels: DiagnosticLevels(.trace))
 }
 
 struct LoggerSink: DiagnosticSink {
@@ -55,6 +58,7 @@ struct LoggerSink: DiagnosticSink {
                 ("\($0.name)", .string("\($0.value)"))
             })
         if let call = event.callID { metadata["call"] = .string("\(call)") }
+        if let trace = event.trace { metadata["trace_id"] = .string(trace.traceID) }
         logger.log(
             level: event.level.logLevel, "\(event.message)", metadata: metadata,
             source: event.domain.rawValue)

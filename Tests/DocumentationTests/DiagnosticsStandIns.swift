@@ -65,9 +65,7 @@ nonisolated func withSpan<Result>(
     try await body(Span(context: "00-span-of-\(name)"))
 }
 
-/// A trace context of one's own.
-nonisolated enum TraceContext {
-    @TaskLocal static var parent: String?
-
-    static func next() -> String { "00-1" }
+/// A request that a server has received.
+nonisolated struct IncomingRequest {
+    let headers: [String: String]
 }

@@ -34,6 +34,20 @@ private func metrics(_ app: FeathersApp) {
     answer(200, metrics.prometheusText)
 }
 
+private func transports(_ app: FeathersApp) {
+    for transport in app.health.transports {
+        print(transport.kind, transport.isReachable, transport.lastFailure?.reason ?? "never failed")
+    }
+}
+
+private func deadline(_ app: FeathersApp, _ id: Int) async throws {
+    let (room, unread) = try await app.withDeadline(.seconds(3)) {
+        let room = try await app.service("rooms").get(id)
+        return (room, try await app.service("messages").find(.where("roomID", id)))
+    }
+    _ = (room, unread)
+}
+
 private func samples(_ app: FeathersApp) {
     func send(_ name: String, _ labels: [(String, String)], _ value: Int, isTotal: Bool) {}
     for sample in app.metrics.samples {

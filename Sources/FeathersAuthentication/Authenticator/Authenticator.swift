@@ -295,7 +295,7 @@ final class Authenticator: Sendable {
         _ id: Int, _ work: AuthenticationSession.Work, _ result: Result<IssuedToken?, any Error>
     ) async {
         state.withLock { $0.tasks[id] = nil }
-        report(work, result)
+        app()?.diagnostics.ended(work, result)
         switch result {
         case .success(let token?): await succeed(id, work, token)
         case .success(nil):
@@ -309,16 +309,6 @@ final class Authenticator: Sendable {
                         id, isRejection: error.isRejection, isLost: error.isConnectionLoss, at: now, random: random)
             }
         }
-    }
-
-    private func report(_ work: AuthenticationSession.Work, _ result: Result<IssuedToken?, any Error>) {
-        guard let diagnostics = app()?.diagnostics else { return }
-        let error: (any Error)? = if case .failure(let error) = result { error } else { nil }
-        let isRefresh = if case .refresh = work { true } else { false }
-        let outcome = error.map { "failed: \(($0 as? FeathersError).map { "\($0)" } ?? "\(type(of: $0))")" } ?? "ended"
-        diagnostics.log(
-            .debug, .authentication, "\(work.name) \(outcome)", isRefresh ? ["refreshed": .bool(error == nil)] : [:],
-            error: error)
     }
 
     /// Stores the tokens before any caller learns of the sign-in, so that callers can rely on them.

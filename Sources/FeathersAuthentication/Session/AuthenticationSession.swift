@@ -271,3 +271,15 @@ extension AuthenticationResult {
         return own == theirs
     }
 }
+
+extension Diagnostics {
+    /// Reports the end of an attempt.
+    func ended(_ work: AuthenticationSession.Work, _ result: Result<IssuedToken?, any Error>) {
+        let error: (any Error)? = if case .failure(let error) = result { error } else { nil }
+        let isRefresh = if case .refresh = work { true } else { false }
+        let outcome = error.map { "failed: \(($0 as? FeathersError).map { "\($0)" } ?? "\(type(of: $0))")" } ?? "ended"
+        log(
+            .debug, .authentication, "\(work.name) \(outcome)", isRefresh ? ["refreshed": .bool(error == nil)] : [:],
+            error: error)
+    }
+}

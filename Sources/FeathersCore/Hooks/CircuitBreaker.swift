@@ -1,8 +1,8 @@
 import FeathersSupport
 
 extension Hooks {
-    /// What calls a circuit breaker stops together.
-    public enum CircuitScope: Sendable, Hashable, CaseIterable {
+    /// What calls a circuit breaker stops together, and what calls a limit counts together.
+    public enum CallGroup: Sendable, Hashable, CaseIterable {
         /// The calls of one service.
         case service
         /// The calls that one user makes of one service: those with one token, or those without any.
@@ -36,13 +36,13 @@ extension Hooks {
     ///   - scope: What calls are stopped together.
     ///   - pause: How long no calls are made.
     public static func circuitBreaker(
-        failures: Int = 5, of calls: Int = 10, per scope: CircuitScope = .service, pause: Duration = .seconds(10)
+        failures: Int = 5, of calls: Int = 10, per scope: CallGroup = .service, pause: Duration = .seconds(10)
     ) -> Hooks {
         circuitBreaker(failures: failures, of: calls, per: scope, pause: pause, clock: ContinuousClock())
     }
 
     package static func circuitBreaker(
-        failures: Int = 5, of calls: Int = 10, per scope: CircuitScope = .service, pause: Duration = .seconds(10),
+        failures: Int = 5, of calls: Int = 10, per scope: CallGroup = .service, pause: Duration = .seconds(10),
         clock: any Clock<Duration>
     ) -> Hooks {
         let circuit = Circuit(limit: max(failures, 1), calls: calls, pause: pause)
@@ -197,11 +197,11 @@ private final class CircuitBreaker: Sendable {
         }
     }
 
-    private let scope: Hooks.CircuitScope
+    private let scope: Hooks.CallGroup
     private let state: Locked<State>
     private let clock: RelativeClock
 
-    init(_ rest: Circuit, _ scope: Hooks.CircuitScope, clock: RelativeClock) {
+    init(_ rest: Circuit, _ scope: Hooks.CallGroup, clock: RelativeClock) {
         (state, self.scope, self.clock) = (Locked(State(rest: rest)), scope, clock)
     }
 

@@ -17,6 +17,9 @@ extension Hooks {
     /// Calls wait after their hooks have run, so a call that waits for a sign-in does not count toward the limit.
     /// Waiting can be cancelled, and counts toward the call's timeout. A streamed result counts until it begins.
     ///
+    /// With a group other than `.all`, each service, or each user of a service, has its own limit, so that a slow
+    /// service or a busy user does not take the turns of the others.
+    ///
     /// Two local services with limits that call each other can wait for each other until their time ends.
     ///
     /// If the queue is full, a call fails with ``FeathersError/Code/tooManyRequests``. If its time ends while it waits,
@@ -25,21 +28,32 @@ extension Hooks {
     /// - Parameters:
     ///   - limit: The maximum number of calls in flight, at least one.
     ///   - capacity: The maximum number of waiting calls.
+    ///   - group: What calls are counted together.
     ///   - longestWait: How long a call without a timeout can wait; nil for no limit.
     ///   - scope: The methods that are limited.
     public static func limiting(
-        to limit: Int, waiting capacity: Int = 1000, longestWait: Duration? = .seconds(60), for scope: HookScope = .all
+        to limit: Int, waiting capacity: Int = 1000, per group: CallGroup = .all,
+        longestWait: Duration? = .seconds(60), for scope: HookScope = .all
     ) -> Hooks {
         var hooks = Hooks()
-        hooks.middleware[scope] = [CallLimiter(limit: limit, capacity: capacity, longestWait: longestWait)]
+        hooks.middleware[scope] = [
+            CallLimiter(limit: limit, capacity: capacity, per: group, longestWait: longestWait)
+        ]
         return hooks
     }
 }
 
 /// Limits how many calls are in flight at the same time, and lets the others wait in order.
 final class CallLimiter: Middleware {
+    /// The calls that are counted together.
+    struct Key: Hashable {
+        let path: String?
+        let user: String?
+    }
+
     private struct State: Sendable {
-        var queue: TurnQueue<Promise<Void>>
+        /// The queues with calls in flight.
+        var queues: [Key: TurnQueue<Promise<Void>>] = [:]
         var lastID = 0
     }
 
@@ -63,20 +77,21 @@ final class CallLimiter: Middleware {
     let order = MiddlewareOrder.limiting
     private let limit: Int
     private let capacity: Int
+    private let group: Hooks.CallGroup
     private let longestWait: Duration?
     private let timebase: RelativeClock
     /// Called with the number of waiting calls, each time it increases.
     private let onWaiting: @Sendable (Int) -> Void
-    private let state: Locked<State>
+    private let state = Locked(State())
 
     init(
-        limit: Int, capacity: Int, longestWait: Duration?, clock: any Clock<Duration> = ContinuousClock(),
+        limit: Int, capacity: Int, per group: Hooks.CallGroup = .all, longestWait: Duration?,
+        clock: any Clock<Duration> = ContinuousClock(),
         onWaiting: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         (self.limit, self.capacity, self.longestWait) = (max(limit, 1), max(capacity, 0), longestWait)
-        self.onWaiting = onWaiting
+        (self.group, self.onWaiting) = (group, onWaiting)
         timebase = RelativeClock(clock)
-        state = Locked(State(queue: TurnQueue(limit: max(limit, 1), capacity: max(capacity, 0))))
     }
 
     func around(_ next: any Responder, at site: MiddlewareSite) -> (any Responder)? {
@@ -87,15 +102,25 @@ final class CallLimiter: Middleware {
         return LimitedResponder(limiter: self, next: next, site: site)
     }
 
+    func key(of request: ServiceRequest) -> Key {
+        switch group {
+        case .all: Key(path: nil, user: nil)
+        case .service: Key(path: request.path, user: nil)
+        case .serviceAndUser: Key(path: request.path, user: request.token?.digest)
+        }
+    }
+
     /// Waits for a turn, and deducts the waiting time from the request's timeout.
-    func takeTurn(for request: inout ServiceRequest, in app: FeathersApp?) async throws {
+    func takeTurn(of key: Key, for request: inout ServiceRequest, in app: FeathersApp?) async throws {
         let (entry, line) = state.withLock { state in
-            let entry = state.queue.enterAtOnce()
+            var queue = state.queues[key] ?? TurnQueue(limit: limit, capacity: capacity)
+            defer { state.queues[key] = queue }
+            let entry = queue.enterAtOnce()
             // Most calls proceed immediately and need no promise.
             guard entry == .waits else { return (entry, nil as (id: Int, waiter: Promise<Void>, count: Int)?) }
             state.lastID += 1
             let waiter = Promise<Void>()
-            return (state.queue.enter(state.lastID, waiter), (state.lastID, waiter, state.queue.waiting))
+            return (queue.enter(state.lastID, waiter), (state.lastID, waiter, queue.waiting))
         }
         if entry == .isFull { throw isFull(request) }
         guard let (id, waiter, count) = line else { return }
@@ -108,17 +133,21 @@ final class CallLimiter: Middleware {
             let error = tooLate(request, limit)
             try await timebase.run(atMost: limit, orThrow: error) { try await waiter.value() }
         } catch {
-            _ = state.withLock { $0.queue.giveUp(id) }
+            _ = state.withLock { $0.queues[key]?.giveUp(id) }
             // The turn may have been granted at the last moment.
-            if !waiter.fail(error) { leave() }
+            if !waiter.fail(error) { leave(key) }
             throw error
         }
         request.params.deductTimeout(since: start, on: timebase)
     }
 
     /// Passes the turn on to the next call that still waits.
-    func leave() {
-        while let waiter = state.withLock({ $0.queue.leave() }), !waiter.resolve(()) {}
+    func leave(_ key: Key) {
+        while let waiter = state.withLock({ state in
+            let waiter = state.queues[key]?.leave()
+            if state.queues[key]?.running == 0 { state.queues[key] = nil }
+            return waiter
+        }), !waiter.resolve(()) {}
     }
 
     private func isFull(_ request: ServiceRequest) -> FeathersError {
@@ -149,8 +178,9 @@ private struct LimitedResponder: Responder {
             return try await next.respond(to: request)
         }
         var request = request
-        try await limiter.takeTurn(for: &request, in: site.app)
-        defer { limiter.leave() }
+        let key = limiter.key(of: request)
+        try await limiter.takeTurn(of: key, for: &request, in: site.app)
+        defer { limiter.leave(key) }
         if site.isRemote { return try await next.respond(to: request) }
         let turn = CallLimiter.Turn(limiter)
         defer { turn.end() }

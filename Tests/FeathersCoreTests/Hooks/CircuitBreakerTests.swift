@@ -13,7 +13,7 @@ struct CircuitBreakerTests {
         let app: FeathersApp
         let error = Locked<(any Error)?>(nil)
 
-        init(per scope: Hooks.CircuitScope = .service) {
+        init(per scope: Hooks.CallGroup = .service) {
             let error = error
             transport = StubTransport { _ in
                 if let error = error.withLock({ $0 }) { throw error }
@@ -55,8 +55,8 @@ struct CircuitBreakerTests {
 
     @Test(
         "opens after three failures, and refuses what belongs to its scope, never sent",
-        arguments: Hooks.CircuitScope.allCases)
-    func opens(_ scope: Hooks.CircuitScope) async throws {
+        arguments: Hooks.CallGroup.allCases)
+    func opens(_ scope: Hooks.CallGroup) async throws {
         let stand = Stand(per: scope)
         for _ in 1...3 { #expect(await stand.call(of: "ada", failing: Self.unwell)?.message == "-") }
         stand.clock.advance(by: .seconds(4))

@@ -62,6 +62,32 @@ struct CallLimiterTests {
         }
     }
 
+    @Test("Each service, or each of its users, can have a limit of its own", arguments: Hooks.CallGroup.allCases)
+    func groups(_ group: Hooks.CallGroup) async throws {
+        let (app, transport) = app()
+        app.use(hooks: .limiting(to: 1, waiting: 0, per: group))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await app.withToken("a") { _ = try await app.service("a").create(1) } }
+            try await transport.waitForRequest(number: 1)
+            var sent = 1
+            for (token, path, sharing) in [
+                ("a", "a", Hooks.CallGroup.allCases), ("b", "a", [.service, .all]), ("a", "b", [.all]),
+            ] {
+                let isFull = sharing.contains(group)
+                let call = Task { try await app.withToken(token) { try await app.service(path).create(2) } }
+                if isFull {
+                    _ = await #expect(
+                        performing: { try await call.value }, throws: { FeathersError.Code.tooManyRequests ~= $0 })
+                } else {
+                    sent += 1
+                    try await transport.waitForRequest(number: sent)
+                    call.cancel()
+                }
+            }
+            tasks.cancelAll()
+        }
+    }
+
     @Test("A call that waits can be cancelled, and the others keep their turns")
     func cancellation() async throws {
         let (app, transport) = app()
