@@ -49,7 +49,7 @@ struct EventStreamTests {
             for await _ in connections.prefix(2) {}
             let metrics = try await HTTPTap.answer("/metrics", port: listener.port)
             #expect(metrics.contains("feathers_reconnections_total 1\n"))
-            #expect(metrics.contains("feathers_event_subscribers{path=\"messages\"} 1\n"))
+            #expect(metrics.contains("feathers_event_subscribers{rpc_service=\"messages\"} 1\n"))
             #expect(try await HTTPTap.answer("/events/secrets", port: listener.port).hasPrefix("HTTP/1.1 404"))
 
             app.beginShutdown(within: .seconds(5))

@@ -157,7 +157,7 @@ extension DiagnosticEvent {
 
     /// The method of a call or an exchange, or the message.
     fileprivate var name: String {
-        guard case .string(let method)? = self[.method], self[.outcome] != nil || domain == .http else {
+        guard case .string(let method)? = self[.method], self[.outcome] != nil || self[.url] != nil else {
             return message
         }
         return domain == .http ? "HTTP \(method)" : method
