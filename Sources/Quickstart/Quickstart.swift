@@ -43,13 +43,10 @@ struct Quickstart {
     private static func showNext(on server: URL?, _ screen: Screen) {
         let url = server?.absoluteString ?? "http://localhost:3030"
         screen.line("")
-        if server == nil {
-            screen.step("try next", "the same on a server: swift run Quickstart --url \(url)")
-        } else {
-            screen.step("try next", "a chat for two terminals: swift run Chat \(url) lobby alice@example.com")
-        }
-        screen.step("", "a board that works offline: swift run Board \(url) board-data team Ada")
-        screen.step("", "your own program, and a server, in five minutes: see Getting started")
+        let first = server == nil ? "Quickstart --url \(url)" : "Chat \(url) lobby alice@example.com"
+        screen.step("try next", "swift run \(first)")
+        screen.step("", "swift run Board \(url) board-data team Ada")
+        screen.step("", "Getting started: your own program, in five minutes")
     }
 
     private static func signIn(_ account: Account, to app: FeathersApp, _ screen: Screen) async throws {

@@ -34,7 +34,7 @@ struct QuickstartTests {
         let lines = try await lines(on: nil)
         check(lines)
         let next = Array(lines.suffix(3))
-        #expect(next[0] == "  try next    the same on a server: swift run Quickstart --url http://localhost:3030")
+        #expect(next[0] == "  try next    swift run Quickstart --url http://localhost:3030")
         #expect(next[1].contains("swift run Board http://localhost:3030 board-data team Ada"))
         #expect(next[2].contains("Getting started"))
     }
