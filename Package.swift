@@ -133,7 +133,8 @@ let package = Package(
 
         // Starts the Python server the integration suites talk to.
         .target(
-            name: "TestBackend", dependencies: ["FeathersCore", "FeathersNetworking"], path: "Tests/TestBackend",
+            name: "TestBackend", dependencies: ["FeathersCore", "FeathersNetworking"],
+            path: "Tests/Support/TestBackend",
             swiftSettings: settings),
         .testTarget(
             name: "FeathersJSONTests", dependencies: ["FeathersJSON", "FeathersTesting", "TestBackend"],
@@ -182,7 +183,7 @@ let package = Package(
             swiftSettings: settings),
         // Writes into a disk cache until it is killed.
         .executableTarget(
-            name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/CacheWriter",
+            name: "CacheWriter", dependencies: ["FeathersCaching", "FeathersCore"], path: "Tests/Programs/CacheWriter",
             swiftSettings: settings),
         .testTarget(
             name: "FeathersTrafficTests",
@@ -200,10 +201,12 @@ let package = Package(
             swiftSettings: settings),
         // Queues writes and shows them in a live query until it is killed.
         .executableTarget(
-            name: "LocalWriter", dependencies: ["Feathers"], path: "Tests/LocalWriter", swiftSettings: settings),
+            name: "LocalWriter", dependencies: ["Feathers"], path: "Tests/Programs/LocalWriter", swiftSettings: settings
+        ),
         // Writes into an outbox and sends from it until it is killed.
         .executableTarget(
-            name: "OutboxWriter", dependencies: ["Feathers"], path: "Tests/OutboxWriter", swiftSettings: settings),
+            name: "OutboxWriter", dependencies: ["Feathers"], path: "Tests/Programs/OutboxWriter",
+            swiftSettings: settings),
         .testTarget(
             name: "FeathersAuthenticationTests",
             dependencies: [
@@ -213,7 +216,8 @@ let package = Package(
             swiftSettings: settings),
         // Makes calls with tokens that it shares with other processes until it is killed.
         .executableTarget(
-            name: "TokenSharer", dependencies: ["Feathers"], path: "Tests/TokenSharer", swiftSettings: settings),
+            name: "TokenSharer", dependencies: ["Feathers"], path: "Tests/Programs/TokenSharer", swiftSettings: settings
+        ),
         .testTarget(
             name: "FeathersJSONAPITests",
             dependencies: [
@@ -241,12 +245,12 @@ let package = Package(
             swiftSettings: settings),
         // Does one thing that a hostile server can make large, and says how much memory that took.
         .executableTarget(
-            name: "MemoryProbe", dependencies: ["Feathers", "FeathersJSON"], path: "Tests/MemoryProbe",
+            name: "MemoryProbe", dependencies: ["Feathers", "FeathersJSON"], path: "Tests/Programs/MemoryProbe",
             swiftSettings: settings),
         // Makes beginners' mistakes, and prints the table of them in the documentation.
         .executableTarget(
             name: "MistakeTable", dependencies: ["Feathers", "FeathersTesting", "TestBackend"],
-            path: "Tests/MistakeTable",
+            path: "Tests/Programs/MistakeTable",
             swiftSettings: settings),
         // Every transport against a server that attacks it.
         .testTarget(

@@ -19,7 +19,7 @@ struct MistakesTests {
     @Test("What it shows as written stands in the code that makes the mistake")
     func code() throws {
         let folder = MistakesArticle.package.appending(path: "Tests")
-        let names = try ["MistakeTable", "Refusals"].flatMap { name in
+        let names = try ["Programs/MistakeTable", "Support/Refusals"].flatMap { name in
             try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: name).path).map {
                 "\(name)/\($0)"
             }

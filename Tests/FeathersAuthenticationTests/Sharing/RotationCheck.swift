@@ -1,4 +1,4 @@
-/// Whether processes that share a sign-in used each refresh token once, by the lines of `Tests/Backend/rotation.py`.
+/// Whether processes that share a sign-in used each refresh token once, by the lines of `Tests/Support/Backend/rotation.py`.
 struct RotationCheck {
     private struct Use: Hashable {
         let token: Substring

@@ -4,7 +4,7 @@ import Foundation
 import TestBackend
 import Testing
 
-/// The types of `Tests/Backend/jsonapi/schema.py`.
+/// The types of `Tests/Support/Backend/jsonapi/schema.py`.
 enum Backend {
     struct Post: JSONAPIModel {
         static let type = "posts"

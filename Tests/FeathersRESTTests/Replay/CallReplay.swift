@@ -51,7 +51,7 @@ struct CallReplay {
         return result
     }
 
-    /// The limits of the recorded server: version 5 read arrays of up to 1,000 elements, see `Tests/Wire/README.md`.
+    /// The limits of the recorded server: version 5 read arrays of up to 1,000 elements, see `Tests/Support/Wire/README.md`.
     private var limits: QueryStringOptions {
         recordedCase.isVersion6 ? Feathers6Transport.Options().queryOptions : QueryStringOptions(arrayLimit: 1000)
     }

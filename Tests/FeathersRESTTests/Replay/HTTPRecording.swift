@@ -3,7 +3,7 @@ import Foundation
 import TestBackend
 
 /// The recorded HTTP traffic of one version of FeathersJS, from the folder `FEATHERS_WIRE` names or the copy in
-/// `Tests/Wire`.
+/// `Tests/Support/Wire`.
 struct HTTPRecording: Sendable {
     let cases: [RecordedCase]
     /// The number of cases that the files say they have.

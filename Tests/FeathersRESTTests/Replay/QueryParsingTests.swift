@@ -39,7 +39,7 @@ struct QueryParsingTests {
 
     /// The query strings the JavaScript client wrote, with the names of their cases. The raw ones were written by hand.
     static func recordedTargets() throws -> [(name: String, text: String)] {
-        let wire = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Wire/rest.json")
+        let wire = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Support/Wire/rest.json")
         let file = try JSONDecoder().decode(Recording.self, from: Data(contentsOf: wire))
         return file.cases.filter { $0.client != "raw" }.flatMap { recorded in
             recorded.exchanges.compactMap { exchange in

@@ -5,7 +5,7 @@ import Foundation
 @testable import FeathersSync
 
 /// A random history: a server that executes in any order, a network that delays, loses and repeats, two users, and the
-/// stores that follow. `Tests/Model` has the same in Python.
+/// stores that follow. `Tests/Support/Model` has the same in Python.
 final class StoreHistory {
     struct Failure: Error, CustomStringConvertible {
         let description: String

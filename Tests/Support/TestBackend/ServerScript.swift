@@ -2,7 +2,7 @@ public import Foundation
 
 /// What the script server shall answer below a path of its own, and what it was sent there.
 ///
-/// See `Tests/Backend/backend/script.py` for the meaning of every member.
+/// See `Tests/Support/Backend/backend/script.py` for the meaning of every member.
 public struct ServerScript: Sendable {
     /// Where requests to this script start: `http://127.0.0.1:PORT/KEY`.
     public let url: URL

@@ -5,7 +5,7 @@ enum MistakesArticle {
     /// The text between the markers is missing.
     struct WithoutTable: Error {}
 
-    static let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+    static let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         .standardizedFileURL
     private static let file = package.appending(path: "Sources/Feathers/Documentation.docc/Mistakes.md")
     private static let begin = "<!-- mistakes: printed by MistakeTable -->\n\n"

@@ -2,7 +2,7 @@ public import Foundation
 
 /// Records of one test's own on the JSON:API server: 4 people, 12 posts, 30 comments and 3 media to begin with.
 ///
-/// See `Tests/Backend/jsonapi/__init__.py` for the endpoints, `schema.py` for the types and `seed.py` for the records.
+/// See `Tests/Support/Backend/jsonapi/__init__.py` for the endpoints, `schema.py` for the types and `seed.py` for the records.
 public struct JSONAPISpace: Sendable {
     /// The base URL: `http://127.0.0.1:PORT/SPACE`.
     public let url: URL
@@ -27,7 +27,7 @@ public struct JSONAPISpace: Sendable {
 
 /// How a space behaves where JSON:API leaves a choice; nil is the usual way.
 ///
-/// See `Tests/Backend/jsonapi/settings.py` for every member's values.
+/// See `Tests/Support/Backend/jsonapi/settings.py` for every member's values.
 public struct JSONAPISettings: Encodable, Sendable {
     public var access: String?
     public var links: String?

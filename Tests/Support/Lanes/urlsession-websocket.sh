@@ -6,7 +6,7 @@
 # FEATHERS_WEBSOCKET=urlsession. See --help.
 set -euo pipefail
 
-package=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+package=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 root=$package/.build/lanes/debian-sid
 mirror=
 list_only=false

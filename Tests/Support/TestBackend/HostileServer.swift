@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A server that attacks its clients in one way, until it relents: see `Tests/Backend/backend/hostile.py`, the table of
+/// A server that attacks its clients in one way, until it relents: see `Tests/Support/Backend/backend/hostile.py`, the table of
 /// the ways, and `hostile_server.py`.
 public struct HostileServer: Sendable {
     /// A row of the table.

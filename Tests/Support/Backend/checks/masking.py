@@ -1,4 +1,4 @@
-"""Volatile values made equal, so that what is left can be compared (see Tests/Wire/README.md)."""
+"""Volatile values made equal, so that what is left can be compared (see Tests/Support/Wire/README.md)."""
 
 import re
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The server the integration suites talk to: started once per process, on first use.
 ///
-/// It is `Tests/Backend/server.py`, run in a virtual environment of its own under `.build`. It ends
+/// It is `Tests/Support/Backend/server.py`, run in a virtual environment of its own under `.build`. It ends
 /// with this process, however that ends, since its standard input is a pipe only we hold.
 ///
 /// Environment variables:

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A TCP proxy that does to connections what networks do: see `Tests/Backend/backend/faults.py`.
+/// A TCP proxy that does to connections what networks do: see `Tests/Support/Backend/backend/faults.py`.
 ///
 /// It lives in the test backend's process, also where the server it leads to does not. Every command has
 /// happened when its function returns.

@@ -1,7 +1,7 @@
 """The model's disk: one table of records with a change number; lists are ids with the number at which they were stored.
 Random histories of `store.py` with saves at random moments, a kill, then what shows without a server.
 
-    python3 Tests/Model/disk.py [HISTORIES]
+    python3 Tests/Support/Model/disk.py [HISTORIES]
 """
 import copy, sys, time
 import store as model

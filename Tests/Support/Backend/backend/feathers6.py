@@ -5,7 +5,7 @@
     .../v6/streams           any method, whose result arrives item by item, see Streams
     .../v6/uploads           says what it was sent: {"method", "id", "type", "length", "sha256", "fields"}
 
-What differs from version 5, as recorded in Tests/Wire/http-sse.json: no charset and no entity tag, 404s in other words, JSON without a body is
+What differs from version 5, as recorded in Tests/Support/Wire/http-sse.json: no charset and no entity tag, 404s in other words, JSON without a body is
 refused, and a body that is no JSON reaches the service as it is.
 """
 

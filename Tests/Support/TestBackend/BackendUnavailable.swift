@@ -9,7 +9,8 @@ public struct BackendUnavailable: Error, CustomStringConvertible {
 
     static func packages(_ reason: String) -> BackendUnavailable {
         BackendUnavailable(
-            description: "The integration tests could not install the packages of Tests/Backend/requirements.txt "
+            description:
+                "The integration tests could not install the packages of Tests/Support/Backend/requirements.txt "
                 + "(\(reason)): make them installable or set FEATHERS_SKIP_INTEGRATION=1 to skip them."
         )
     }
@@ -27,7 +28,7 @@ public struct BackendUnavailable: Error, CustomStringConvertible {
     static func start(_ reason: String) -> BackendUnavailable {
         BackendUnavailable(
             description:
-                "The server of the integration tests did not start (\(reason)): run Tests/Backend/server.py by hand "
+                "The server of the integration tests did not start (\(reason)): run Tests/Support/Backend/server.py by hand "
                 + "to see why or set FEATHERS_SKIP_INTEGRATION=1 to skip them."
         )
     }

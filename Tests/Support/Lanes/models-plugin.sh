@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # Runs `swift package feathers-models` as a user does: in a fresh package that depends on this one, against the test backend.
 #
-#     Tests/Lanes/models-plugin.sh
+#     Tests/Support/Lanes/models-plugin.sh
 #
 # The program that it builds calls the backend by way of the generated models. Folders stay under .build/lanes, so that a second run is short.
 set -euo pipefail
 
-package=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+package=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 root=$package/.build/lanes/models-plugin
 python=$package/.build/test-backend/bin/python
 
 if [ ! -x "$python" ]; then
     python3 -m venv "$package/.build/test-backend"
 fi
-"$python" -c 'import aiohttp' 2>/dev/null || "$python" -m pip install -q -r "$package/Tests/Backend/requirements.txt"
+"$python" -c 'import aiohttp' 2>/dev/null || "$python" -m pip install -q -r "$package/Tests/Support/Backend/requirements.txt"
 
 mkdir -p "$root"
-coproc BACKEND { exec "$python" "$package/Tests/Backend/server.py" --machine --port 0 2>/dev/null; }
+coproc BACKEND { exec "$python" "$package/Tests/Support/Backend/server.py" --machine --port 0 2>/dev/null; }
 read -r word url <&"${BACKEND[0]}"
 [ "$word" = READY ] || { echo "the backend does not start"; exit 1; }
 trap 'exec {BACKEND[1]}>&-' EXIT

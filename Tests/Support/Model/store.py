@@ -1,8 +1,8 @@
 """The store of local data in small, and random histories that judge it. README.md beside this file says what it is.
 
-    python3 Tests/Model/store.py 1000              1,000 histories for each kind of server
-    python3 Tests/Model/store.py --seed N          the history of that seed against each kind of server
-    python3 Tests/Model/store.py --seed N --server muted --trace
+    python3 Tests/Support/Model/store.py 1000              1,000 histories for each kind of server
+    python3 Tests/Support/Model/store.py --seed N          the history of that seed against each kind of server
+    python3 Tests/Support/Model/store.py --seed N --server muted --trace
 """
 import random, sys, time
 from dataclasses import dataclass, field

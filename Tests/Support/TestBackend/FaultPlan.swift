@@ -1,6 +1,6 @@
 /// What a ``FaultProxy`` does to the connections through it, each direction for itself.
 ///
-/// See `Tests/Backend/backend/faults.py` for the meaning of every member.
+/// See `Tests/Support/Backend/backend/faults.py` for the meaning of every member.
 public struct FaultPlan: Encodable, Sendable {
     public var toServer = Direction()
     public var toClient = Direction()

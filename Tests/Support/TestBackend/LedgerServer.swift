@@ -1,7 +1,7 @@
 #if os(macOS) || os(Linux)
     public import Foundation
 
-    /// The server that knows repeated writes by their keys, see `Tests/Backend/ledger.py`: to be killed and started
+    /// The server that knows repeated writes by their keys, see `Tests/Support/Backend/ledger.py`: to be killed and started
     /// again at the same place.
     public final class LedgerServer: Sendable {
         private let server: PythonServer

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The server whose WebSockets misbehave as told by the path, see `Tests/Backend/backend/websockets.py`.
+/// The server whose WebSockets misbehave as told by the path, see `Tests/Support/Backend/backend/websockets.py`.
 public struct WebSocketServer: Sendable {
     private let plainPort: Int
     private let securePort: Int

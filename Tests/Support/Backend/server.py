@@ -19,7 +19,7 @@ is for tests. It also has a server that answers by script, and prints five lines
 It stops when its standard input ends, too, so that it never outlives whoever started it.
 
 Either stops on SIGTERM. Services and behaviour: a FeathersJS 5 application, as recorded
-in Tests/Wire. Environment, as on the recorded server: COMPRESS=1, NODE_ENV,
+in Tests/Support/Wire. Environment, as on the recorded server: COMPRESS=1, NODE_ENV,
 JWT_EXPIRES, PING_INTERVAL and PING_TIMEOUT (milliseconds), IO_PATH; our own:
 REFRESH_TOKENS=1, ARRAY_LIMIT (how many elements an array in a query string may have, 1,000 as recorded, see
 backend/query_string.py), and REDIS_URL, with which any number of these servers are nodes of one application: they share `messages` and `todos`, and events reach everybody's clients. What tests set while it runs: see backend/control.py.

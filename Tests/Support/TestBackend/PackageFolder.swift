@@ -6,7 +6,8 @@ package enum PackageFolder {
         .deletingLastPathComponent()
         .deletingLastPathComponent()
         .deletingLastPathComponent()
+        .deletingLastPathComponent()
 
-    package static let backend = url.appending(path: "Tests/Backend")
-    package static let wire = url.appending(path: "Tests/Wire")
+    package static let backend = url.appending(path: "Tests/Support/Backend")
+    package static let wire = url.appending(path: "Tests/Support/Wire")
 }

@@ -6,7 +6,7 @@ package struct VirtualEnvironment {
     let python: PythonInstallation
 
     private var folder: URL { package.appending(path: ".build/test-backend") }
-    private var requirements: URL { package.appending(path: "Tests/Backend/requirements.txt") }
+    private var requirements: URL { package.appending(path: "Tests/Support/Backend/requirements.txt") }
     private var interpreter: String { folder.appending(path: "bin/python").path }
 
     /// The interpreter to run this package's backend with, after creating what is missing.

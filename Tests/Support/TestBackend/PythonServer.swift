@@ -2,7 +2,7 @@
     package import Foundation
     import Synchronization
 
-    /// A server of its own from `Tests/Backend`, which a test can kill, and whose lines of output it can read.
+    /// A server of its own from `Tests/Support/Backend`, which a test can kill, and whose lines of output it can read.
     package final class PythonServer: Sendable {
         package let url: URL
         private let process: ChildProcess

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A snippet in Tests/Refusals, which the compiler refuses; `.ci/refusals` compiles it.
+/// A snippet in Tests/Support/Refusals, which the compiler refuses; `.ci/refusals` compiles it.
 struct Refusal {
     /// The mistake; nil if the table leaves it out.
     let mistake: String?
@@ -32,7 +32,7 @@ struct Refusal {
 
     /// All of them, by the names of their files.
     static func all() throws -> [Refusal] {
-        let folder = MistakesArticle.package.appending(path: "Tests/Refusals")
+        let folder = MistakesArticle.package.appending(path: "Tests/Support/Refusals")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
             .sorted()
         return try names.map { try Refusal(String(contentsOf: folder.appending(path: $0), encoding: .utf8)) }
