@@ -68,7 +68,7 @@ package final class EventHub<Event: BufferedEvent>: Sendable {
             waiting: subscriptions.all.reduce(0) { $0 + $1.waitingCount }, dropped: dropped.load(ordering: .relaxed))
     }
 
-    /// Counts events that a server has sent, whoever reads them.
+    /// Counts events that a server has sent, read or not.
     func countReceived(_ count: Int) { received.add(count, ordering: .relaxed) }
 }
 

@@ -34,7 +34,7 @@ struct Names: Sendable {
         let lane: String?
         /// The user whose write that is.
         let identity: Identity?
-        /// Whether this is found by a key that is no id of the server's.
+        /// Whether this is found by a key other than the server's id.
         var isProvisional = false
     }
 
