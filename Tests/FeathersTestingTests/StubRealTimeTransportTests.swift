@@ -174,12 +174,23 @@ struct StubRealTimeTransportTests {
         await app.disconnect()
     }
 
-    @Test("is closed for good by the server, unless a plugin wants it back", arguments: [false, true])
-    func serverDisconnect(isWanted: Bool) async throws {
-        transport.use(connectionSetup: ConnectionSetup(reconnects: { $0 == .serverDisconnect && isWanted }))
+    @Test("comes back after the server ended it")
+    func serverDisconnect() async throws {
         let running = Task { [transport] in try await transport.run() }
         try await transport.waitForStatus { $0 == .connected(recovered: false) }
         transport.drop(.serverDisconnect)
+        transport.restore()
+        #expect(try await app.service("messages").get(1) == 1)
+        running.cancel()
+        try await running.value
+    }
+
+    @Test("is closed for good by a refusal, unless a plugin wants it back", arguments: [false, true])
+    func closedForGood(isWanted: Bool) async throws {
+        transport.use(connectionSetup: ConnectionSetup(reconnects: { $0 == .refused("no") && isWanted }))
+        let running = Task { [transport] in try await transport.run() }
+        try await transport.waitForStatus { $0 == .connected(recovered: false) }
+        transport.drop(.refused("no"))
         if isWanted {
             transport.restore()
             try await transport.waitForStatus { $0 == .connecting(attempt: 2) }
@@ -187,7 +198,7 @@ struct StubRealTimeTransportTests {
             try await running.value
         } else {
             await #expect { try await running.value } throws: { FeathersError.Code.unavailable ~= $0 }
-            #expect(transport.status == .closed(.serverDisconnect))
+            #expect(transport.status == .closed(.refused("no")))
             let late = await failure { [app] in try await app.service("messages").get(1) }
             #expect(late?.code == .unavailable && late?.execution == .neverSent)
             transport.restore()

@@ -95,27 +95,13 @@ extension Authenticator {
         return sent.map { [options.header: tokenForm.value(of: $0)] } ?? [:]
     }
 
-    /// Returns whether to reconnect after an end that the transport treats as final.
+    /// Returns whether to reconnect after the server has refused the connection.
     private func reconnects(after reason: DisconnectReason) -> Bool {
-        let now = timebase.now
-        switch reason {
-        case .serverDisconnect:
-            return state.withLock { state in
-                let token = state.session.signedIn?.token
-                let lead = token?.expiry.map { expiry in (token?.refreshMoment).map { expiry - $0 } ?? .zero } ?? .zero
-                return state.session.isExpiry(at: now, lead: max(lead, Self.clockTolerance))
-            }
-        case .refused:
-            // The token may be the only reason. The next attempt omits it, and the server judges it over the
-            // connection.
-            return state.withLock { state in
-                state.leavesOutHandshakeToken = state.sentHandshakeToken != nil
-                return state.leavesOutHandshakeToken
-            }
-        default: return false
+        guard case .refused = reason else { return false }
+        // The token may be the only reason. The next attempt omits it, and the server judges it over the connection.
+        return state.withLock { state in
+            state.leavesOutHandshakeToken = state.sentHandshakeToken != nil
+            return state.leavesOutHandshakeToken
         }
     }
-
-    /// How far the server's clock may be ahead when it ends a connection because of its token.
-    private static let clockTolerance = Duration.seconds(2)
 }

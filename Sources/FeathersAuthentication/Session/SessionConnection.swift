@@ -25,13 +25,6 @@ extension AuthenticationSession {
         var token: String?
         /// Whether signing in, or announcing the token, has failed for a temporary reason.
         var hasFailed = false
-        /// The expiry of the last token known to the server, which then closes the connection.
-        var tokenEnd: End?
-    }
-
-    enum End: Sendable, Equatable {
-        case at(Duration)
-        case unknown
     }
 
     /// The number of the connection that responses currently arrive over; nil if there is none.
@@ -70,8 +63,7 @@ extension AuthenticationSession {
     mutating func connectionOpening() {
         // The server may recover the session of the connection before, with its user.
         connection = Connection(
-            number: connection.number + 1, stage: .opening, signIn: connectionMustEnd ? nil : connection.signIn,
-            tokenEnd: connection.tokenEnd)
+            number: connection.number + 1, stage: .opening, signIn: connectionMustEnd ? nil : connection.signIn)
     }
 
     /// Records that the connection being opened does not continue another one, and that nothing was sent over it.
@@ -80,7 +72,6 @@ extension AuthenticationSession {
     /// Records that the server has accepted a connection.
     mutating func connectionOpened() {
         if connection.stage != .opening { connectionOpening() }
-        if connection.signIn == nil { connection.tokenEnd = nil }
         connection.stage = .preparing
     }
 
@@ -116,7 +107,6 @@ extension AuthenticationSession {
     mutating func connectionAuthenticated(_ token: IssuedToken) {
         guard let number = connectionNumber, token.connection == number else { return }
         connection.token = token.result.accessToken
-        connection.tokenEnd = token.expiry.map(End.at) ?? .unknown
     }
 }
 
@@ -146,15 +136,5 @@ extension AuthenticationSession {
         if isRefreshDue(signedIn, at: { now }) { return wait(for: beginRefresh(isUrgent: false)) }
         if isAnnouncementDue(signedIn) { return wait(for: announce(isUrgent: false)) }
         return (.rest(until: signedIn.token.refreshMoment), [])
-    }
-
-    /// Returns whether to attribute the end of a connection to an expired token, because FeathersJS closes connections
-    /// at that time. An end up to `lead` before the token's expiry, by the local clock, counts as expiry.
-    func isExpiry(at now: Duration, lead: Duration) -> Bool {
-        switch connection.tokenEnd {
-        case .at(let end): end - lead <= now
-        case .unknown: signedIn?.token.canRefresh == true
-        case nil: false
-        }
     }
 }

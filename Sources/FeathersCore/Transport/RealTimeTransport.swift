@@ -83,8 +83,8 @@ public struct ConnectionSetup: Sendable {
     public var prepare: @Sendable (@escaping Send) async -> Void
     /// A function that runs alongside a prepared connection. It is cancelled when the connection ends.
     public var accompany: @Sendable (@escaping Send) async -> Void
-    /// A function that decides whether to reconnect if the transport considers the end final: the server closed or
-    /// refused the connection.
+    /// A function that decides whether to reconnect if the transport considers the end final: the server refused the
+    /// connection.
     public var reconnects: @Sendable (DisconnectReason) async -> Bool
 
     /// Creates a setup. By default, each function does nothing.

@@ -1,4 +1,8 @@
-/// A policy that determines when to restore a lost connection, and how often to try.
+/// A policy that determines when to restore a connection that has ended, and how often to try.
+///
+/// A connection that the server ends is restored like one that is lost, because servers end their connections when they
+/// are deployed. To stay away instead, call `disconnect()` when the status is
+/// ``ConnectionStatus/waiting(attempt:delay:after:)`` after ``DisconnectReason/serverDisconnect``.
 public struct ReconnectionPolicy: Sendable, Hashable {
     package var initialDelay: Duration
     package var maximumDelay: Duration
@@ -7,7 +11,6 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     package var maximumAttempts: Int?
     package var stablePeriod: Duration
     package var retriesAfterRefusal: Bool
-    package var retriesAfterServerDisconnect: Bool
 
     /// Creates a policy.
     /// - Parameters:
@@ -21,13 +24,10 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     ///   - stablePeriod: How long a connection must last before delays start over, so that an unstable server isn't
     ///     contacted every second.
     ///   - retriesAfterRefusal: Whether to retry after the server refused the connection (`connect_error`).
-    ///   - retriesAfterServerDisconnect: Whether to retry after the server ended the connection (`io server
-    ///     disconnect`), as FeathersJS does when a token expires.
     public init(
         initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(5), multiplier: Double = 2,
         jitter: Double = 0.5,
-        maximumAttempts: Int? = nil, stablePeriod: Duration = .seconds(10), retriesAfterRefusal: Bool = false,
-        retriesAfterServerDisconnect: Bool = false
+        maximumAttempts: Int? = nil, stablePeriod: Duration = .seconds(10), retriesAfterRefusal: Bool = false
     ) {
         self.initialDelay = initialDelay
         self.maximumDelay = maximumDelay
@@ -36,7 +36,6 @@ public struct ReconnectionPolicy: Sendable, Hashable {
         self.maximumAttempts = maximumAttempts
         self.stablePeriod = stablePeriod
         self.retriesAfterRefusal = retriesAfterRefusal
-        self.retriesAfterServerDisconnect = retriesAfterServerDisconnect
     }
 
     /// A policy that never reconnects automatically.
@@ -45,9 +44,8 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     fileprivate func retries(after reason: DisconnectReason) -> Bool {
         switch reason {
         case .clientDisconnect, .attemptsExhausted: false
-        case .serverDisconnect: retriesAfterServerDisconnect
         case .refused: retriesAfterRefusal
-        case .pingTimeout, .transportClose, .transportError, .parseError: true
+        case .serverDisconnect, .pingTimeout, .transportClose, .transportError, .parseError: true
         }
     }
 }

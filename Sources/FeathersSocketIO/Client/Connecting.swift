@@ -270,10 +270,7 @@ extension SocketIOClient {
     /// Returns whether a plugin wants another attempt after an otherwise final end. Stops asking plugins when the run
     /// is stopped.
     func reconnects(after end: Disconnection) async -> Bool {
-        switch end.reason {
-        case .serverDisconnect, .refused: break
-        default: return false
-        }
+        guard case .refused = end.reason else { return false }
         let (setups, stop, settled) = state.withLock { ($0.setups, $0.run.stop, Promise<Void>()) }
         guard !setups.isEmpty else { return false }
         return await withTaskGroup(of: Bool.self) { group in

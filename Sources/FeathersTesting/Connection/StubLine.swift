@@ -83,8 +83,10 @@ struct StubLineEnd: Sendable {
     /// Whether no further attempt follows, unless a plugin requests one.
     var isFinal: Bool {
         switch reason {
-        case .serverDisconnect, .refused: true
-        case .clientDisconnect, .attemptsExhausted, .pingTimeout, .transportClose, .transportError, .parseError: false
+        case .refused: true
+        case .serverDisconnect, .clientDisconnect, .attemptsExhausted, .pingTimeout, .transportClose, .transportError,
+            .parseError:
+            false
         }
     }
 }

@@ -15,8 +15,7 @@ extension StubRealTimeTransport {
     /// Ends the connection, and makes the server unavailable until ``restore(recovered:)``.
     ///
     /// Calls in flight fail with `FeathersError.Code.unavailable` and may have been executed. After
-    /// `DisconnectReason.serverDisconnect` and `DisconnectReason.refused(_:)`, no further attempt follows unless a
-    /// plugin requests one. If there is no connection, the server becomes unavailable nevertheless, and attempts to
+    /// `DisconnectReason.refused(_:)`, no further attempt follows unless a plugin requests one. If there is no connection, the server becomes unavailable nevertheless, and attempts to
     /// connect fail.
     public func drop(_ reason: DisconnectReason = .transportClose) {
         connection.line.update { line in

@@ -167,18 +167,6 @@ struct ConnectionAuthenticationTests {
         #expect(connections.wire == ["authentication", "messages"])
     }
 
-    @Test("An end by the server is taken for the token's where that is near, and only there")
-    func kicked() async throws {
-        let connections = SampleConnections(SampleServer())
-        let app = try app(connections)
-        #expect(await connections.reconnects(after: .serverDisconnect) == false)
-        try await connections.connected { try await app.authenticate(.local(email: "a", password: "p")) }
-        #expect(await connections.reconnects(after: .serverDisconnect) == false)
-        clock.advance(by: .seconds(99))
-        #expect(await connections.reconnects(after: .serverDisconnect) == true)
-        #expect(await connections.reconnects(after: .transportClose) == false)
-    }
-
     @Test("Headers carry the token on request; the attempt after a refusal goes without, and a second refusal is final")
     func handshake() async throws {
         let connections = SampleConnections(SampleServer())

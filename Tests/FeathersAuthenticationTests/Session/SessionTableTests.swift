@@ -81,18 +81,6 @@ struct SessionTableTests {
             #expect(pauses.dropFirst(3).allSatisfy { $0 == .seconds(5) } && pauses.count >= 12)
         }
     }
-
-    @Test("The end of a connection is taken for the token's when that is near, or not known")
-    func expiry() throws {
-        var session = try InitialState.signedIn.session()
-        #expect(!session.isExpiry(at: .seconds(70), lead: .seconds(20)))
-        #expect(session.isExpiry(at: .seconds(80), lead: .seconds(20)))
-        // Also after the sign-in has ended: the connection was known by that token.
-        _ = session.expire()
-        #expect(session.isExpiry(at: .seconds(99), lead: .seconds(2)))
-        session.connectionOpened()
-        #expect(!session.isExpiry(at: .seconds(99), lead: .seconds(2)))
-    }
 }
 
 extension AuthenticationSession.Action {

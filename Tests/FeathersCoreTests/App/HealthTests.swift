@@ -67,12 +67,12 @@ struct HealthTests {
         let app = FeathersApp(transport: transport)
         try await app.connect()
         #expect(app.health.isReady)
-        transport.drop(.serverDisconnect)
+        transport.drop(.refused("no"))
         for await status in app.connectionStatusUpdates() {
             if case .closed = status { break }
         }
-        #expect(app.health.state == .failed(.serverDisconnect) && !app.health.isAlive)
-        #expect(app.health.reason.contains("io server disconnect"))
+        #expect(app.health.state == .failed(.refused("no")) && !app.health.isAlive)
+        #expect(app.health.reason.contains("connect_error"))
     }
 
     @Test("without a connection is ready once the app is set up, and not before")

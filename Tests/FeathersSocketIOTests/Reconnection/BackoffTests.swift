@@ -72,9 +72,9 @@ struct BackoffTests {
     }
 
     @Test(
-        "comes after losses, not after decisions",
+        "comes after losses and ends by the server, not after refusals",
         arguments: [
-            (DisconnectReason.serverDisconnect, false), (.clientDisconnect, false), (.pingTimeout, true),
+            (DisconnectReason.serverDisconnect, true), (.clientDisconnect, false), (.pingTimeout, true),
             (.transportClose, true),
             (.transportError("x"), true), (.parseError("x"), true), (.refused("x"), false), (.attemptsExhausted, false),
         ])
@@ -84,10 +84,9 @@ struct BackoffTests {
         #expect(backoff.ended(reason, now: .zero, random: 0) == expected)
     }
 
-    @Test(
-        "comes after decisions where the policy says so", arguments: [DisconnectReason.serverDisconnect, .refused("x")])
-    func willing(reason: DisconnectReason) {
-        var backoff = Backoff(policy: ReconnectionPolicy(retriesAfterRefusal: true, retriesAfterServerDisconnect: true))
-        #expect(backoff.ended(reason, now: .zero, random: 0) == .wait(attempt: 1, delay: .seconds(1)))
+    @Test("comes after refusals where the policy says so")
+    func willing() {
+        var backoff = Backoff(policy: ReconnectionPolicy(retriesAfterRefusal: true))
+        #expect(backoff.ended(.refused("x"), now: .zero, random: 0) == .wait(attempt: 1, delay: .seconds(1)))
     }
 }

@@ -33,27 +33,17 @@ struct InsistenceTests {
         scene.clock.advance(by: .seconds(delay))
     }
 
-    @Test("happens where any plugin wants it, at growing distances", arguments: ["41", refusal])
-    func wanted(last: String) async throws {
+    @Test("happens where any plugin wants it, at growing distances")
+    func wanted() async throws {
         let scene = try Scene()
         let asked = Mailbox<DisconnectReason>()
         scene.transport.use(connectionSetup: answering(false, asked))
         scene.transport.use(connectionSetup: answering(true, asked))
         let running = Task { try await scene.transport.run() }
         for (attempt, delay) in [(1, 1), (2, 2), (3, 4)] {
-            let socket = try await scene.sockets.opened.next()
-            if last == "41" {
-                try await socket.accept()
-                await scene.status { $0 == .connected(recovered: false) }
-                socket.deliver(last)
-            } else {
-                socket.open()
-                _ = try await socket.sent.next()
-                socket.deliver(last)
-            }
-            let reason = last == "41" ? DisconnectReason.serverDisconnect : .refused("no")
-            #expect(try await asked.next() == reason)
-            #expect(try await asked.next() == reason)
+            try await refuse(scene)
+            #expect(try await asked.next() == .refused("no"))
+            #expect(try await asked.next() == .refused("no"))
             try await waitOut(attempt, delay, scene)
         }
         try await scene.sockets.opened.next().accept()

@@ -169,7 +169,7 @@ struct LossTests {
 
     @Test("fail at once when the connection is closed for good, and so do those that waited")
     func closed() async throws {
-        let scene = try Scene()
+        let scene = try Scene { $0.reconnection = .never }
         let running = Task { try await scene.transport.run() }
         let socket = try await scene.sockets.opened.next()
         try await socket.accept()

@@ -27,7 +27,6 @@ enum ChaosLine: String, Sendable, CaseIterable, CustomTestStringConvertible {
             $0.transports = self == .polling ? [.polling] : [.webSocket]
             $0.connectTimeout = .seconds(2)
             $0.reconnection = .soon
-            $0.reconnection.retriesAfterServerDisconnect = true
             $0.reconnection.retriesAfterRefusal = true
         }
     }
