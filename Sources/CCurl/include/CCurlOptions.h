@@ -91,7 +91,6 @@ typedef enum {
 typedef enum {
     CURLMOPT_PIPELINING = 3,
     CURLMOPT_MAXCONNECTS = 6,
-    CURLMOPT_MAX_HOST_CONNECTIONS = 7,
     CURLMOPT_MAX_TOTAL_CONNECTIONS = 13,
 } CURLMultiLongOption;
 

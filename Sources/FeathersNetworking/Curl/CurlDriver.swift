@@ -4,15 +4,15 @@ import FeathersSupport
     import CCurl
     import Foundation
 
-    /// The thread that drives a client's transfers, and its mailbox. The thread starts with the first exchange and ends
-    /// with ``close()``. It holds a reference to the driver, not to the client, so that releasing the client can end
-    /// the thread.
+    /// The thread that drives the transfers of clients, and its mailbox. The thread starts with the first exchange and
+    /// ends with ``close()``. It holds a reference to the driver, not to a client, so that releasing the last client can
+    /// end the thread.
     final class CurlDriver: Sendable {
         enum Command: Sendable {
             case start(CurlExchange)
             case abandon(CurlExchange)
             case resume(CurlExchange)
-            case cancelAll
+            case end(CurlRound, CurlRound.End)
         }
 
         private enum Phase: Sendable {
@@ -23,7 +23,6 @@ import FeathersSupport
 
         private struct Mailbox: Sendable {
             var phase = Phase.resting
-            var generation = 0
             var commands: [Command] = []
         }
 
@@ -32,15 +31,12 @@ import FeathersSupport
 
         init(_ settings: CurlSettings) { self.settings = settings }
 
-        /// Identifies the exchanges that the next ``cancelAll()`` ends: those that start with this number.
-        var generation: Int { mailbox.withLock { $0.generation } }
+        var isClosed: Bool { mailbox.withLock { if case .closed = $0.phase { true } else { false } } }
 
         /// Starts an exchange. If that isn't possible, the exchange ends with an error.
         func start(_ exchange: CurlExchange) {
             let failure: HTTPClientError? = mailbox.withLock { mailbox in
-                guard exchange.generation == mailbox.generation else {
-                    return .allCancelled(host: exchange.host, delivery: .neverSent)
-                }
+                if let end = exchange.round.end.withLock({ $0 }) { return end(exchange.host, .neverSent) }
                 if case .resting = mailbox.phase {
                     guard let wakeable = makeMulti() else {
                         return HTTPClientError(.other, "libcurl is out of memory", delivery: .neverSent)
@@ -68,19 +64,11 @@ import FeathersSupport
         /// Continues an exchange that was paused by its reader, or by the stream of its body.
         func resume(_ exchange: CurlExchange) { put(.resume(exchange)) }
 
-        /// Ends everything in flight, including redirects that have not been followed yet.
-        func cancelAll() {
-            let unstarted: [CurlExchange] = mailbox.withLock { mailbox in
-                mailbox.generation += 1
-                let starts: [CurlExchange] = mailbox.commands.compactMap {
-                    if case .start(let exchange) = $0 { exchange } else { nil }
-                }
-                mailbox.commands.removeAll { if case .start = $0 { true } else { false } }
-                _ = put(.cancelAll, into: &mailbox)
-                return starts
-            }
-            for exchange in unstarted {
-                exchange.finish(.failure(.allCancelled(host: exchange.host, delivery: .neverSent)))
+        /// Ends the exchanges of a round, including redirects that have not been followed yet.
+        func end(_ round: CurlRound, with end: @escaping CurlRound.End) {
+            mailbox.withLock { mailbox in
+                round.end.withLock { $0 = $0 ?? end }
+                _ = put(.end(round, end), into: &mailbox)
             }
         }
 
@@ -113,7 +101,6 @@ import FeathersSupport
 
         private func makeMulti() -> WakeableMulti? {
             guard let multi = curl_multi_init() else { return nil }
-            ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, settings.maximumConnectionsPerHost)
             ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, settings.maximumConnectionsPerHost)
             return WakeableMulti(multi: multi)
         }
@@ -127,13 +114,13 @@ import FeathersSupport
                 commands.removeAll(keepingCapacity: true)
                 guard multi.perform(), multi.wait() else { return giveUp(multi) }
             }
-            multi.endAll(with: HTTPClientError.clientClosed)
+            multi.end(with: HTTPClientError.clientClosed)
         }
 
         /// Ends all exchanges, because without memory or file descriptors none of them can make progress.
         private func giveUp(_ multi: CurlMulti) {
             close()
-            multi.endAll(with: HTTPClientError.clientClosed)
+            multi.end(with: HTTPClientError.clientClosed)
         }
 
         /// Takes the commands from the mailbox, and leaves an empty array whose memory is reused.

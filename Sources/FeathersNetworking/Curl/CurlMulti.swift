@@ -48,13 +48,14 @@
             case .start(let exchange): start(exchange)
             case .abandon(let exchange): abandon(exchange)
             case .resume(let exchange): resume(exchange)
-            case .cancelAll: endAll(with: HTTPClientError.allCancelled)
+            case .end(let round, let error): end(round, with: error)
             }
         }
 
         private func start(_ exchange: CurlExchange) {
             // The caller may have been cancelled before the command arrived.
             if exchange.response.isSettled { return }
+            guard exchange.takesTurn else { return begin(exchange) }
             let key = ObjectIdentifier(exchange)
             let entry = turns[exchange.host, default: settings.turnQueue].enter(Int(bitPattern: key), key)
             switch entry {
@@ -72,7 +73,7 @@
             }
         }
 
-        /// Begins an exchange that has a turn.
+        /// Begins an exchange that has a turn, or needs none.
         private func begin(_ exchange: CurlExchange) {
             let key = ObjectIdentifier(exchange)
             do throws(HTTPClientError) {
@@ -98,7 +99,7 @@
 
         private func endTurn(of exchange: CurlExchange) {
             deadlines.set(nil, for: ObjectIdentifier(exchange))
-            endedTurns.append(exchange.host)
+            if exchange.takesTurn { endedTurns.append(exchange.host) }
         }
 
         /// Begins the exchanges for which turns have become free.
@@ -172,13 +173,18 @@
             return curl_multi_poll(multi, nil, 0, milliseconds, nil) == CURLM_OK
         }
 
-        /// Ends every transfer; the handles stay usable.
-        func endAll(with error: (_ host: String?, _ delivery: HTTPClientError.Delivery?) -> HTTPClientError) {
-            let (ended, unsent) = (running.values, waiting.values)
-            (running, waiting, turns, endedTurns) = ([:], [:], [:], [])
-            deadlines = DeadlineTable()
-            for transfer in ended { giveUp(transfer, with: error(transfer.exchange?.host, transfer.delivery)) }
-            for exchange in unsent { exchange.finish(.failure(error(exchange.host, .neverSent))) }
+        /// Ends the exchanges of a round, or all; the handles stay usable.
+        func end(_ round: CurlRound? = nil, with error: CurlRound.End) {
+            for (key, exchange) in waiting where round == nil || exchange.round === round {
+                _ = stopWaiting(key)
+                exchange.finish(.failure(error(exchange.host, .neverSent)))
+            }
+            for (key, transfer) in running {
+                guard let exchange = transfer.exchange, round == nil || exchange.round === round else { continue }
+                running[key] = nil
+                endTurn(of: exchange)
+                giveUp(transfer, with: error(exchange.host, transfer.delivery))
+            }
         }
 
         private func endFinished() {

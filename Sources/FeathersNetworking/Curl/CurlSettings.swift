@@ -5,13 +5,13 @@
 
     /// The connection settings of a ``CurlHTTPClient``.
     struct CurlSettings: Sendable {
-        let tls: TLSConfiguration
-        let proxy: NetworkProxy
-        let connectTimeout: Duration
-        let maximumConnectionsPerHost: Int
-        let maximumWaitingRequestsPerHost: Int
-        let idleTimeout: Duration
-        let maximumConnectionAge: Duration?
+        var tls = TLSConfiguration()
+        var proxy = NetworkProxy.environment
+        var connectTimeout = Duration.seconds(60)
+        var maximumConnectionsPerHost = 128
+        var maximumWaitingRequestsPerHost = 20_000
+        var idleTimeout = Duration.seconds(30)
+        var maximumConnectionAge: Duration? = .seconds(120)
 
         var turnQueue: TurnQueue<ObjectIdentifier> {
             TurnQueue(limit: maximumConnectionsPerHost, capacity: maximumWaitingRequestsPerHost)

@@ -76,9 +76,14 @@ public protocol StreamingHTTPClient: HTTPClient {
 public enum PlatformHTTPClient {
     /// Creates a client: ``CurlHTTPClient`` on Linux and Android if the process has libcurl 7.68 or later, otherwise
     /// ``URLSessionHTTPClient``.
-    public static func make() -> any HTTPClient {
+    ///
+    /// All clients of libcurl that this method creates share their connections and a thread. Connections keep nothing of
+    /// a user, and each client ends only its own requests.
+    public static func make() -> any HTTPClient { make(isShared: true) }
+
+    package static func make(isShared: Bool) -> any HTTPClient {
         #if canImport(FoundationNetworking)
-            if let client = try? CurlHTTPClient() { return client }
+            if let client = try? isShared ? CurlHTTPClient(.shared()) : CurlHTTPClient() { return client }
         #endif
         return URLSessionHTTPClient()
     }

@@ -49,7 +49,9 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
             EngineOpener(
                 address: try EngineAddress(url, path: options.path), transports: options.transports,
                 connector: options.webSocketConnector ?? PlatformWebSocketConnector.make(),
-                makeClient: { [httpClient = options.httpClient] in httpClient ?? PlatformHTTPClient.make() },
+                makeClient: { [httpClient = options.httpClient] in
+                    httpClient ?? PlatformHTTPClient.make(isShared: false)
+                },
                 limit: options.maximumMessageSize, keepsCookies: options.keepsCookies, timebase: timebase)
         }
         client = SocketIOClient(opener: opener, options: options, timebase: timebase)

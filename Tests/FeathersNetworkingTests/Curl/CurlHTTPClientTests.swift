@@ -66,10 +66,10 @@
         func redirectAfterCancellingAll() async throws {
             let client = try CurlHTTPClient()
             let url = try #require(URL(string: "http://127.0.0.1:1/"))
-            let generation = client.driver.generation
+            let round = client.round
             client.cancelAll()
             // The exchange that follows a redirect belongs to the caller's request, which began before.
-            let next = CurlExchange(HTTPRequest(url: url), deadline: nil, streams: nil, generation: generation)
+            let next = CurlExchange(HTTPRequest(url: url), deadline: nil, streams: nil, round: round)
             client.driver.start(next)
             let error = try await #require(throws: HTTPClientError.self) { _ = try await next.response.value() }
             #expect(error.kind == .closed && error.delivery == .neverSent)

@@ -60,7 +60,7 @@
             let holder = Task { try await client.execute(HTTPRequest(url: script.url)) }
             _ = try await script.requests(count: 1)
             let waiting = CurlExchange(
-                HTTPRequest(url: script.url), deadline: nil, streams: nil, generation: client.driver.generation)
+                HTTPRequest(url: script.url), deadline: nil, streams: nil, round: client.round)
             client.driver.start(waiting)
             // A refusal shows that the driver has come to what was started before it.
             client.cancelAll()

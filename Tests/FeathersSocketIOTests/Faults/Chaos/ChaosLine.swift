@@ -1,4 +1,5 @@
 import FeathersCore
+import FeathersNetworking
 import FeathersREST
 import FeathersSocketIO
 import Foundation
@@ -16,6 +17,8 @@ enum ChaosLine: String, Sendable, CaseIterable, CustomTestStringConvertible {
         guard self != .feathers6 else {
             return Feathers6Transport.feathers6(proxy.appending(path: "v6")) {
                 $0.onUnusableEvent = { _ in withExtendedLifetime(mark) {} }
+                // With connections of its own, which end with it.
+                $0.httpClient = PlatformHTTPClient.make(isShared: false)
                 $0.connectTimeout = .seconds(2)
                 $0.reconnection = .soon
                 // There are events all the time, so that silence means a stalled connection.
