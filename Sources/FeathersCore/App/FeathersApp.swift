@@ -48,14 +48,14 @@ import Synchronization
 ///
 /// ### Connection and lifetime
 /// - ``run()``
-/// - ``run(until:shutDownWithin:)``
+/// - ``run(until:shutDownAfter:shutDownWithin:)``
 /// - ``connect()``
 /// - ``disconnect()``
 /// - ``connectionStatus``
 /// - ``connectionStatusUpdates()``
 /// - ``use(backgroundWork:)``
 /// - ``shutDown(within:)``
-/// - ``beginShutdown(within:)``
+/// - ``beginShutdown(after:within:)``
 ///
 /// ### Setup and teardown
 /// - ``use(setUp:tearDown:)``

@@ -117,13 +117,18 @@ extension FeathersApp {
     /// ``ProcessSignal/received(_:)`` listens for it.
     /// - Parameters:
     ///   - signals: The signals that end the app.
+    ///   - delay: How long the app makes new calls after it is no longer ready, as in
+    ///     ``beginShutdown(after:within:)``.
     ///   - limit: How long the calls in flight may take to finish.
     /// - Throws: The errors of ``run()``.
-    public func run(until signals: Set<ProcessSignal>, shutDownWithin limit: Duration = .seconds(20)) async throws {
+    public func run(
+        until signals: Set<ProcessSignal>, shutDownAfter delay: Duration = .zero,
+        shutDownWithin limit: Duration = .seconds(20)
+    ) async throws {
         let received = ProcessSignal.listen(to: signals, once: true)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await _ in received { self.beginShutdown(within: limit) }
+                for await _ in received { self.beginShutdown(after: delay, within: limit) }
             }
             defer { group.cancelAll() }
             try await run()

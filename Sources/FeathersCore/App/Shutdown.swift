@@ -27,11 +27,18 @@ extension FeathersApp {
 
     /// Starts ``shutDown(within:)`` without waiting, for handlers that must not wait. ``run()`` completes the shutdown,
     /// even if it starts later.
-    public func beginShutdown(within limit: Duration) { beginShutdown(within: limit, clock: ContinuousClock()) }
+    /// - Parameters:
+    ///   - delay: How long the app makes new calls after it is no longer ready (see ``AppHealth``), so that a load
+    ///     balancer can notice and send requests elsewhere.
+    ///   - limit: The time limit for calls in flight after that.
+    public func beginShutdown(after delay: Duration = .zero, within limit: Duration) {
+        beginShutdown(after: delay, within: limit, clock: ContinuousClock())
+    }
 
-    package func beginShutdown(within limit: Duration, clock: any Clock<Duration>) {
+    package func beginShutdown(after delay: Duration = .zero, within limit: Duration, clock: any Clock<Duration>) {
         let clock = RelativeClock(clock)
-        gate.close(ShutdownOrder(deadline: clock.now + limit, clock: clock))
+        let closing = clock.now + max(delay, .zero)
+        gate.announce(ShutdownOrder(closing: closing, deadline: closing + limit, clock: clock), closes: delay <= .zero)
         noteHealth()
     }
 
@@ -51,16 +58,19 @@ extension FeathersApp {
     /// exists.
     package func hold(_ transport: any Transport) -> TransportHold { TransportHold(transport, at: gate) }
 
-    /// Returns when the app begins to shut down.
+    /// Returns when the app makes no more calls.
     /// - Throws: `CancellationError` if the task is cancelled.
-    package func shutDownBegan() async throws { _ = try await gate.order() }
+    package func shutDownBegan() async throws { try await gate.order().waitForClosing() }
 
     /// Whether the app makes no more calls.
-    package var isShuttingDown: Bool { gate.isClosed }
+    package var isShuttingDown: Bool { gate.rejectsCalls }
 
     /// Waits for the calls in flight or for their time limit, and ends the remaining calls.
     @discardableResult
     func finish(_ order: ShutdownOrder) async -> Int {
+        // A cancelled task does not wait.
+        try? await order.waitForClosing()
+        gate.close()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [gate] in try? await gate.waitUntilEmpty() }
             group.addTask { try? await order.clock.sleep(until: order.deadline) }
@@ -112,8 +122,11 @@ final class CallGate: Sendable {
     /// The number of calls in flight.
     var inFlight: Int { count.load(ordering: .acquiring) & (Self.finished - 1) }
 
+    /// Whether the app shuts down, although it may still admit calls.
+    var isClosed: Bool { state.withLock { $0.orders.isSettled } }
+
     /// Whether new calls are rejected.
-    var isClosed: Bool { count.load(ordering: .acquiring) & Self.closed != 0 }
+    var rejectsCalls: Bool { count.load(ordering: .acquiring) & Self.closed != 0 }
 
     /// Whether the shutdown is complete, so that calls in flight can no longer be sent either.
     var isFinished: Bool { count.load(ordering: .acquiring) & Self.finished != 0 }
@@ -133,11 +146,15 @@ final class CallGate: Sendable {
         state.withLock { $0.emptied }.resolve(())
     }
 
-    /// Rejects new calls from now on. Only the first order counts.
-    func close(_ order: ShutdownOrder) {
-        count.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing)
-        state.withLock { $0.orders }.resolve(order)
+    /// Takes the order to shut down. Only the first one counts.
+    func announce(_ order: ShutdownOrder, closes: Bool) {
+        let orders = state.withLock { $0.orders }
+        if closes, !orders.isSettled { close() }
+        orders.resolve(order)
     }
+
+    /// Rejects new calls from now on.
+    func close() { count.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing) }
 
     /// Completes the shutdown: remaining calls can no longer be sent.
     func finish() {
@@ -197,6 +214,12 @@ package final class TransportHold: Sendable {
 
 /// An order to shut down, with the deadline for calls in flight.
 struct ShutdownOrder: Sendable {
+    /// The moment from which new calls are rejected.
+    let closing: Duration
     let deadline: Duration
     let clock: RelativeClock
+
+    func waitForClosing() async throws {
+        if closing > clock.now { try await clock.sleep(until: closing) }
+    }
 }

@@ -57,6 +57,30 @@ struct ShutdownTests {
         #expect(app.metrics.callsInFlight == 0 && app.health.state == .stopped)
     }
 
+    @Test("With a delay, the app is not ready at once, and makes calls until the delay has passed")
+    func lameDuck() async throws {
+        let (app, clock) = (try await app(), ManualClock())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await app.run() }
+            for await health in app.healthUpdates() where health.isReady { break }
+            app.beginShutdown(after: .seconds(5), within: .seconds(60), clock: clock)
+            #expect(app.health.state == .shuttingDown && !app.health.isReady)
+            try await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(4))
+            #expect(try await app.service("others").rawFind() == "here")
+            async let call = app.service("waiting").get(1)
+            try await begun.value()
+            clock.advance(by: .seconds(1))
+            // The deadline of calls in flight follows.
+            try await clock.waitForSleepers(1)
+            await #expect(throws: FeathersError.self) { try await app.service("others").find() }
+            mayEnd.resolve(())
+            #expect(try await call == "done")
+            try await group.waitForAll()
+        }
+        #expect(app.health.state == .stopped)
+    }
+
     @Test("What a call under way calls in turn is let in")
     func nested() async throws {
         let app = try await app()
