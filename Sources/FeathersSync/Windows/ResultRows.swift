@@ -1,3 +1,5 @@
+import FeathersCore
+
 /// The rows of a result in order, in a list of chunks.
 ///
 /// A change copies the list and one chunk. Copies of the result, such as delivered snapshots, share everything else.
@@ -81,6 +83,14 @@ struct ResultRows: RandomAccessCollection, Sendable {
             return rows.isEmpty ? nil : Chunk(rows)
         }
         countChunks(from: 0)
+    }
+
+    /// Returns the rows in an order, in the same places.
+    func inOrder(of sorter: QuerySorter) -> ResultRows {
+        let sorted = sorted { left, right in
+            sorter.order(of: left.sortValue, { left.record[$0] }, and: right.sortValue) { right.record[$0] } < 0
+        }
+        return ResultRows(zip(self, sorted).map { $1.moved(to: $0.place) })
     }
 
     /// Returns the first rows.

@@ -16,8 +16,10 @@ extension Window {
         let changed = Set(newer.map(\.key))
         let former = Set(changed.isEmpty ? [] : rows.lazy.map(\.key).filter(changed.contains))
         // Rows have their present states, in the places of former ones.
-        if !former.isEmpty, order.isSorted, !ResultOrder(judge.sorter, of: Array(rows)).isSorted {
+        if order.isSorted, let sorter = judge.sorter, !ResultOrder(sorter, of: Array(rows)).isSorted {
             rows.removeAll { former.contains($0.key) }
+            // A state in doubt is not stored, but its place in the list is.
+            rows = rows.inOrder(of: sorter)
         }
         let hasTotal = list.isWhole || head?.isComplete != true
         replaceAll(rows, limit: head?.limit, total: hasTotal ? head?.total : head?.total ?? head?.count)
