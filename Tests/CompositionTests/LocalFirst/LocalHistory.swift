@@ -58,7 +58,9 @@ final class LocalHistory {
             places = ["red", "blue"].map { LocalPlace(path: "teams/:team/records", team: $0) }
         }
         if traits.contains(.services) { places.append(LocalPlace(path: "others")) }
-        let queries = Self.queries.shuffled(using: &random)
+        let queries = Self.queries.shuffled(using: &random).map { query in
+            traits.contains(.growth) ? query.limit(Int.random(in: 1...3, using: &random)) : query
+        }
         // Two lists of the only place, or one of each.
         lists = (0..<max(2, places.count)).map { LocalList(place: places[$0 % places.count], query: queries[$0]) }
         (self.random, self.report, self.hasConnection, self.traits) = (random, report, hasConnection, traits)
@@ -114,6 +116,7 @@ final class LocalHistory {
         case .killOffline: try await kill(isOnline: false)
         case .changeUser: changeUser()
         case .screen: await openOrClose()
+        case .grow: grow()
         case .rest: try await rest()
         }
     }
@@ -129,6 +132,13 @@ final class LocalHistory {
         report.note("\(isOpen ? "close" : "open") \(lists[index])")
         if isOpen { await process.close(index) } else { process.open(index) }
         shown[index] = nil
+    }
+
+    private func grow() {
+        guard has(.growth), let index = pick(lists.indices.filter { process.readers[$0] != nil }) else { return }
+        let count = Int.random(in: 1...3, using: &random)
+        report.note("\(lists[index]) by \(count)")
+        process.grow(index, by: count)
     }
 
     // MARK: Writes

@@ -50,6 +50,8 @@ final class LocalProcess {
     let connection: HeldConnection?
     /// Nil for a screen that is closed.
     private(set) var readers: [SnapshotReader?] = []
+    private var queries: [LiveQuery<JSONValue>?] = []
+    private var growths: [Task<Void, Never>] = []
     private let lists: [LocalList]
     let warnings = Locked<[String]>([])
     /// The clock of the delays between attempts to fetch.
@@ -88,7 +90,7 @@ final class LocalProcess {
         guard let outbox = app.outbox else { throw FeathersError(.generalError, "no outbox") }
         self.outbox = outbox
         run = Task { [app] in try? await app.run() }
-        readers = lists.map { _ in nil }
+        (readers, queries) = (lists.map { _ in nil }, lists.map { _ in nil })
         for index in lists.indices { open(index) }
     }
 
@@ -96,12 +98,18 @@ final class LocalProcess {
     func open(_ index: Int) {
         let list = lists[index]
         let live = app.service(list.place.path).live(list.query, params: Params(route: list.place.route))
-        readers[index] = SnapshotReader(live.measured(by: clock))
+            .measured(by: clock)
+        (readers[index], queries[index]) = (SnapshotReader(live), live)
+    }
+
+    func grow(_ index: Int, by count: Int) {
+        guard let query = queries[index] else { return }
+        growths.append(Task { _ = try? await query.loadMore(count) })
     }
 
     func close(_ index: Int) async {
         await readers[index]?.stop()
-        readers[index] = nil
+        (readers[index], queries[index]) = (nil, nil)
     }
 
     /// All writes in the outbox, also those of others.
@@ -190,7 +198,8 @@ final class LocalProcess {
         let closed = windows.count - readers.count { $0 != nil }
         guard closed >= 0, windows.count(where: { !$0.isFetching && !$0.isIdle }) <= closed else { return "\(windows)" }
         // Each reader may also wait for the moments at which it shows what is known and records like those in the making.
-        return (fetching - closed)...(fetching + 2 * readers.count) ~= waiting
+        // A list that grows fetches beside that.
+        return (fetching - closed)...(fetching + 3 * readers.count) ~= waiting
             ? nil : "\(fetching) fetches, of which \(waiting) wait for an answer or a delay"
     }
 
@@ -215,6 +224,10 @@ final class LocalProcess {
         try FileManager.default.copyItem(at: folder, to: disk)
         held.cut(isDead: true)
         for index in lists.indices { await close(index) }
+        for growth in growths {
+            growth.cancel()
+            await growth.value
+        }
         run.cancel()
         await run.value
         await outbox.close()

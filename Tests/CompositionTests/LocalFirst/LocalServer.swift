@@ -47,6 +47,7 @@ struct LocalServer: Sendable {
         let matcher = try QueryMatcher(query)
         var found = records(at: place, of: user).filter(matcher.matches)
         if let sorter = try QuerySorter(query) { found = sorter.sorted(found) }
+        found.removeFirst(min(query.json["$skip"]?.integer.map { Int($0) } ?? 0, found.count))
         return Array(found.prefix(query.json["$limit"]?.integer.map { Int($0) } ?? .max))
     }
 

@@ -1,7 +1,7 @@
 /// What can happen in a local-first history, each as often as its weight says.
 enum LocalStep: String, CaseIterable, Sendable {
     case queue, execute, refuse, answer, lose, hear, foreignChange, decide
-    case cut, restore, retry, keep, kill, killOffline, changeUser, screen, rest
+    case cut, restore, retry, keep, kill, killOffline, changeUser, screen, grow, rest
 
     var weight: Int {
         switch self {
@@ -18,7 +18,7 @@ enum LocalStep: String, CaseIterable, Sendable {
         case .keep: 4
         case .kill, .killOffline: 1
         case .changeUser: 2
-        case .screen: 3
+        case .screen, .grow: 3
         case .rest: 1
         }
     }

@@ -29,6 +29,8 @@ enum LocalTrait: String, CaseIterable, Sendable {
     case otherResponses
     /// Writes request only some properties of their results.
     case shapedResponses
+    /// Lists have a limit, and grow.
+    case growth
     /// Forms use the provisional ids of records that have their own by then.
     case heldIDs
 
@@ -36,7 +38,9 @@ enum LocalTrait: String, CaseIterable, Sendable {
     private var rarity: Int {
         switch self {
         case .unkeyed, .muted, .emptyResponses, .otherResponses, .shapedResponses: 4
-        case .chosenIDs, .routes, .signedOutWrites, .lostResponses, .portal, .lateCalls, .heldIDs: 3
+        case .chosenIDs, .routes, .signedOutWrites, .lostResponses, .portal, .lateCalls, .heldIDs,
+            .growth:
+            3
         case .textIDs, .services, .lookAlikes: 2
         }
     }
