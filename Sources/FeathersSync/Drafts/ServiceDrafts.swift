@@ -1,7 +1,8 @@
 public import FeathersCore
 
 extension Service {
-    /// Reads a record, and returns a copy to edit.
+    /// Reads a record, and returns a copy to edit. Like every call with such an id, it waits for a record whose creation
+    /// is queued: pass the record of the row instead.
     ///
     /// ```swift
     /// var draft = try await messages.draft(7)
