@@ -9,6 +9,8 @@ enum HistoryTrait: String, CaseIterable, Sendable {
     case portal
     /// The ids of records are text.
     case textIDs
+    /// Lists with a limit grow.
+    case growth
     /// The outbox generates the ids of new records.
     case chosenIDs
 

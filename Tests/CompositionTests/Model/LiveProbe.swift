@@ -21,13 +21,16 @@ final class LiveProbe: Sendable {
     let path: String
     let state = ObservedState(State())
     private let task = Locked<Task<Void, Never>?>(nil)
+    private let live: LiveQuery<JSONValue>
+    private let growths = Locked<[Task<Void, Never>]>([])
 
     init(
         _ app: FeathersApp, _ path: String, _ query: Query<JSONValue>, _ identities: IdentityLog,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         (self.path, self.query) = (path, query)
-        let (state, live) = (state, app.service(path).live(query).measured(by: clock).snapshots)
+        live = app.service(path).live(query).measured(by: clock)
+        let (state, live) = (state, live.snapshots)
         let reading = Task {
             // Made here, so that the query is listening or has not yet fetched.
             var snapshots = live.makeAsyncIterator()
@@ -57,9 +60,15 @@ final class LiveProbe: Sendable {
 
     /// Stops reading and returns when it has stopped.
     func stop() async {
-        let task = task.withLock { $0 }
-        task?.cancel()
-        await task?.value
+        let tasks = [task.withLock { $0 }].compactMap(\.self) + growths.withLock { $0 }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+    }
+
+    /// Lets the list grow while it is read.
+    func grow(by count: Int) {
+        let growth = Task { [live] in _ = try? await live.loadMore(count) }
+        growths.withLock { $0.append(growth) }
     }
 
     func wait(until condition: @escaping @Sendable ([JSONValue]) -> Bool) async throws {

@@ -323,6 +323,7 @@ extension ModelServer {
         }
         var found = visible.map { told($0, to: user) }.filter(matcher.matches)
         if let sorter = try QuerySorter(query) { found = sorter.sorted(found) }
+        found.removeFirst(min(query.json["$skip"]?.integer.map { Int($0) } ?? 0, found.count))
         if let limit = query.json["$limit"]?.integer { found = Array(found.prefix(Int(limit))) }
         return found
     }
