@@ -36,7 +36,8 @@ private func metrics(_ app: FeathersApp) {
 
 private func transports(_ app: FeathersApp) {
     for transport in app.health.transports {
-        print(transport.kind, transport.isReachable, transport.lastFailure?.reason ?? "never failed")
+        let failure = transport.lastFailure?.reason ?? "none"
+        print(transport.kind, transport.isReachable, "last failure: \(failure)")
     }
 }
 

@@ -2,8 +2,7 @@ import FeathersSupport
 
 /// Counts the calls, connections and refreshes that an app reports.
 ///
-/// What it distinguishes is bounded, so that paths that somebody makes up exhaust neither the memory nor the metrics
-/// system. Services that the app has registered are always distinguished.
+/// What it distinguishes is bounded, so that made-up paths exhaust neither the memory nor the metrics system. Services that the app has registered are always distinguished.
 final class MetricsRecorder: DiagnosticSink {
     static let levels = DiagnosticLevels(nil, [.calls: .info, .connection: .info, .authentication: .debug])
     /// The number of methods of services that are only looked up.
