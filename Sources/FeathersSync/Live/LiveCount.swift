@@ -13,8 +13,9 @@ extension Service {
     /// The server is asked for its `total` with a `$limit` of 0, so no records are sent. Events of the service change the
     /// count at once if the conditions can be evaluated locally and the record's former state is known, as for records
     /// that are created or removed, and for those that other live queries show. After other events, after a
-    /// reconnection, and after a change during a fetch, the server is asked again, a quarter of a second later. At rest,
-    /// the count is the `total` of `find`.
+    /// reconnection, and after a change during a fetch, the server is asked again, a quarter of a second later; also
+    /// after the first event that follows a fetch, because the server may have counted its record already. At rest, the
+    /// count is the `total` of `find`.
     ///
     /// Writes that are queued in the app's ``Outbox`` count at once, if they create a record or change one that a live
     /// query shows. With a ``LocalStore``, the sequence begins with the last count from disk. When the signed-in user

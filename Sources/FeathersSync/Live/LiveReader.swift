@@ -35,6 +35,8 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
     private var slot: ListSlot?
     /// What is done for the window meanwhile.
     private var run: LiveRun?
+    /// Whether the app could not connect when the window was read last.
+    private var couldNotConnect = false
     /// Whether a record that looks like that of a creation in flight must be shown later.
     private var hasLookAlikes = false
 
@@ -70,8 +72,11 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
                 if let window, !window.sender.isCurrent { close() }
                 continue
             }
-            let (next, isRenamed, failure) = window.store.withState { state in
-                (state.next, state.isRenamed, state.readers[window.id]?.failure)
+            let (next, isRenamed, failure, hasNews) = window.store.withState { state in
+                (
+                    state.next, state.isRenamed, state.readers[window.id]?.failure,
+                    state.store.takeNews(of: window.id)
+                )
             }
             if let next {
                 // The previous user's records are taken away before the next user's are shown.
@@ -84,6 +89,10 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
                 continue
             }
             if let failure { throw failure }
+            let cannotConnect = source.service.app.cannotConnect
+            // A relation can have hundreds of windows in one store, which wakes the readers of all.
+            if !hasNews, !hasNewKeys, cannotConnect == couldNotConnect { return nil }
+            couldNotConnect = cannotConnect
             await restoreRecords(into: window)
             // What is stored is shown before the fetch begins, because a fast server's response would replace it.
             let snapshot = try await storedOrFetchedSnapshot(window, judge, isolation: actor)

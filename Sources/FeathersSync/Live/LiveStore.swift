@@ -172,7 +172,10 @@ final class LiveWindow: Sendable {
 
     /// Changes the window and its reader, then wakes the readers of the store.
     func change<Result: Sendable>(_ body: (inout Store, inout LiveStore.Reader) throws -> Result) rethrows -> Result {
-        let result = try withState(body)
+        let result = try withState { store, reader in
+            defer { _ = store.change(id) { _ in } }
+            return try body(&store, &reader)
+        }
         store.wake()
         return result
     }

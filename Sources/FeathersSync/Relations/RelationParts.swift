@@ -40,12 +40,12 @@ extension Relation {
     /// for row in snapshot { show(row.name, unread: row[Channel.unread] ?? 0) }
     /// ```
     ///
-    /// A FeathersJS server cannot group, so each row that is shown takes one `find` with a `$limit` of 0, as
-    /// ``FeathersCore/Service/liveCount(_:params:id:stores:operators:)`` does, six requests at a time for all relations
-    /// of the list, and at most ``RelationLimits/maximumSingleReads`` rows. Events of records whose former state is
-    /// known, as of created and removed ones, change a count at once. After other events, the counts that may have
-    /// changed are requested again, a quarter of a second later: if the related record is not known, those of all rows.
-    /// Queued writes count as they show. At rest, a count is the `total` of `find`.
+    /// A FeathersJS server cannot group, so each row that is shown takes one `find` with a `$limit` of 0, as a live count
+    /// does, six requests at a time for all relations of the list, and at most ``RelationLimits/maximumSingleReads``
+    /// rows. Events of records whose former state is known, as of created and removed ones, change a count at once.
+    /// After other events, and after the first event that follows a fetch, the counts that may have changed are
+    /// requested again, a quarter of a second later: if a changed record is not known, those of all rows. Queued writes
+    /// count as they show. At rest, a count is the `total` of `find`.
     ///
     /// If your server can count for many records at once, for example with a custom method, pass a function that asks it.
     /// It is called once for all rows that need a count:

@@ -12,6 +12,8 @@ struct Store: Sendable {
     /// What the server last reported of each record.
     var records: Records
     private(set) var windows: [Window.ID: Window] = [:]
+    /// The windows that may have changed since they were read last.
+    private var news: Set<Window.ID> = []
     /// The writes without a response, in order.
     var queue: [LocalWrite] = []
     /// The writes with a response that some window does not include yet.
@@ -57,13 +59,18 @@ extension Store {
     mutating func open(_ window: Window) -> Window.ID {
         lastWindow += 1
         windows[lastWindow] = window
+        news.insert(lastWindow)
         return lastWindow
     }
 
     mutating func close(_ id: Window.ID) {
         windows[id] = nil
+        news.remove(id)
         prune()
     }
+
+    /// Returns whether a window may have changed since this was asked last.
+    mutating func takeNews(of id: Window.ID) -> Bool { news.remove(id) != nil }
 
     /// Returns what a window shows.
     mutating func content(of id: Window.ID) -> Window.Content? {
@@ -71,14 +78,16 @@ extension Store {
     }
 
     /// Records that the writes of a record have changed, or what they are applied to.
-    mutating func touch(_ key: String?) { for id in ids { windows[id]?.touch(key) } }
+    mutating func touch(_ key: String?) { for id in ids { _ = change(id) { $0.touch(key) } } }
 
     mutating func touch(_ parts: [LocalWrite]) {
         for part in parts { touch(part.key) }
     }
 
     mutating func change<Result>(_ id: Window.ID, _ body: (inout Window) -> Result) -> Result? {
-        windows.index(forKey: id).map { body(&windows.values[$0]) }
+        guard let index = windows.index(forKey: id) else { return nil }
+        news.insert(id)
+        return body(&windows.values[index])
     }
 
     /// Fetches all windows that a record concerns in one of these states.
@@ -86,18 +95,18 @@ extension Store {
         for id in ids where id != other {
             guard let window = windows[id] else { continue }
             let states = window.isCount ? states + [records[key]?.value] : states
-            if window.isConcerned(by: key, states) { windows[id]?.want(.soon) }
+            if window.isConcerned(by: key, states) { _ = change(id) { $0.want(.soon) } }
         }
     }
 
     /// Fetches all windows.
-    mutating func askAll(_ urgency: Window.Urgency = .now) { for id in ids { windows[id]?.want(urgency) } }
+    mutating func askAll(_ urgency: Window.Urgency = .now) { for id in ids { _ = change(id) { $0.want(urgency) } } }
 
     /// Discards everything the server has reported.
     mutating func clear() {
         (answered, lookAlikes) = ([], [:])
         records.clear()
-        for id in ids { windows[id]?.clear() }
+        for id in ids { _ = change(id) { $0.clear() } }
     }
 
     /// Forgets the writes that all windows include, and the records that no write concerns.
@@ -156,6 +165,7 @@ extension Store {
     mutating func fetched(_ id: Window.ID, _ time: Int, _ page: Page<JSONValue>, _ hooks: HookEffects = HookEffects())
         throws(FeathersError) -> Bool
     {
+        news.insert(id)
         guard var window = windows[id],
             let fetch = [window.fetch, window.addition].compactMap(\.self).first(where: { $0.time == time })
         else { return true }
@@ -325,7 +335,10 @@ extension Store {
     /// Reports a state to all windows, or all but one.
     mutating func report(_ state: Record, isNew: Bool, besides other: Window.ID? = nil) {
         log.append(state.key, state.value)
-        for id in ids where id != other && windows[id]?.isCount == false { windows[id]?.report(state, isNew: isNew) }
+        for id in ids where id != other {
+            guard windows[id]?.isCount == false, windows[id]?.ignores(state, isNew: isNew) == false else { continue }
+            _ = change(id) { $0.report(state, isNew: isNew) }
+        }
     }
 
     /// Returns a state that the server has reported of a record.
@@ -347,7 +360,7 @@ extension Store {
     ///   those of the next ones arrive.
     mutating func gap(endsFetches: Bool = true) {
         records.endHolds()
-        if endsFetches { for id in ids { windows[id]?.endFetch() } }
+        if endsFetches { for id in ids { _ = change(id) { $0.endFetch() } } }
         askAll()
         for index in queue.indices where queue[index].isInFlight { queue[index].isDoubtful = true }
     }

@@ -3,7 +3,7 @@ import FeathersCore
 /// Counts: the windows of queries with a limit of 0, which have a total and no rows.
 ///
 /// A report changes a count by the difference between the record and its former state. If that is not known, or if the
-/// count may include the report already, the count is fetched again.
+/// count may include the report already, the count is fetched again: a page may be newer than an event that follows it.
 extension Store {
     /// Whether any window is a count. The states of records are then kept to compare reports with them.
     var hasCounts: Bool { windows.values.contains(where: \.isCount) }
@@ -16,7 +16,9 @@ extension Store {
         // A list was fetched after the change, but maybe not the count.
         let isKnown = former.map { $0.isRemoved == (report.record == nil) && $0.value == report.record } ?? false
         for id in ids where windows[id]?.isCount == true {
-            _ = change(id) { isKnown ? $0.count(0) : $0.recount(report, from: former) }
+            let difference = windows[id]?.difference(report, from: former, isKnown: isKnown) ?? nil
+            if difference == 0 { continue }
+            _ = change(id) { $0.count(difference ?? 0, isCertain: difference != nil && $0.fetch == nil && $0.isProven) }
         }
     }
 
@@ -38,11 +40,14 @@ extension Window {
     /// Returns whether a count includes a record; nil if only the server knows.
     func counts(_ record: JSONValue?) -> Bool? { record.map { judge.judges($0) } ?? false }
 
-    /// Changes the count by a report, or has it fetched again.
-    /// - Parameter former: What was known of the record before; nil if nothing was.
-    fileprivate mutating func recount(_ report: Report, from former: Record?) {
-        guard time > 0 else { return }
-        guard isJudged else { return count(0) }
+    /// Returns the difference that a report makes to the count; nil if only the server knows.
+    /// - Parameters:
+    ///   - former: What was known of the record before; nil if nothing was.
+    ///   - isKnown: Whether the report was known, so that the count may include it.
+    fileprivate func difference(_ report: Report, from former: Record?, isKnown: Bool) -> Int? {
+        guard time > 0 else { return isKnown ? nil : 0 }
+        guard isJudged else { return nil }
+        let former = isKnown ? nil : former
         let before: Bool?? =
             switch (former, report.name) {
             case (let former?, .created) where !former.isRemoved: .none
@@ -51,9 +56,9 @@ extension Window {
             case (nil, .removed): report.data.map { judge.judges($0) }
             case (nil, _): .none
             }
-        guard let was = before ?? nil, let isCounted = counts(report.record) else { return count(0) }
-        guard was != isCounted else { return }
-        count(isCounted ? 1 : -1, isCertain: fetch == nil)
+        guard let was = before ?? nil, let isCounted = counts(report.record) else { return nil }
+        if was == isCounted { return 0 }
+        return isKnown ? nil : isCounted ? 1 : -1
     }
 
     /// Returns the count with the queued writes to known records applied.

@@ -72,6 +72,9 @@ struct Window: Sendable {
     private(set) var fetchedTotal: Int?
     /// Whether a report may have changed the total.
     private(set) var isTotalEstimated = false
+    /// Whether the last fetch of a count agreed with what events had made of it. Otherwise, the fetch may have counted a
+    /// record whose event is late.
+    private(set) var isProven = false
     /// Where the known part comes from.
     var source = ResultSource.stored(since: .distantPast)
     var fetch: Fetch?
@@ -217,6 +220,7 @@ extension Window {
         }
         // It has brought what an addition would bring.
         (addition, following) = (nil, .byValue)
+        isProven = source == .server && page.total == fetchedTotal
         missing.subtract(fetch.keys?.values.keys.map(\.self) ?? [])
         (time, asked, brought, source) = (fetch.time, fetch.asked ?? .max, page.count, .server)
         isComplete = !isCount && page.total.map { judge.skip + page.count >= $0 } ?? (page.count < asked)
@@ -294,6 +298,13 @@ extension Window {
             insert(row(state, at: place))
         case .foreign: want(.soon)
         }
+    }
+
+    /// Returns whether a report changes nothing, because the record was not and is not in the result.
+    func ignores(_ state: Record, isNew: Bool) -> Bool {
+        guard table[state.key] == nil, time > 0 else { return table[state.key] == nil }
+        guard isShared, isJudged, isNew || isComplete || isTotalEstimated else { return false }
+        return state.value.map { judge.judges($0) } ?? false == false
     }
 
     private mutating func reportUnjudged(_ state: Record) {
