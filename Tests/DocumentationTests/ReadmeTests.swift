@@ -53,7 +53,7 @@ struct ReadmeTests {
                 """, 14
             ),
             ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 4),
-            ("Sources/Feathers/Documentation.docc/RelatedRecords.md", "RelationSamples.swift", 4),
+            ("Sources/Feathers/Documentation.docc/RelatedRecords.md", "RelationSamples.swift", 5),
             ("Sources/Feathers/Documentation.docc/LocalFirst.md", "LocalSamples.swift", 8),
             ("Sources/Feathers/Documentation.docc/ModelsFromYourServer.md", "ModelSamples.swift", 2),
             ("Sources/Feathers/Documentation.docc/Paging.md", "ListSamples.swift", 3),

@@ -26,8 +26,9 @@ struct Reaction: Codable, Queryable {
     var id: Int
     var entryID: Int
     var userID: Int
+    var emoji: String
 
-    enum CodingKeys: String, CodingKey { case id, entryID, userID }
+    enum CodingKeys: String, CodingKey { case id, entryID, userID, emoji }
 
     static let by = relation(to: Writer.self, at: "users", by: .userID)
 }
@@ -45,6 +46,21 @@ func follow(
     for try await snapshot in newest.snapshots {
         for row in snapshot {
             show(row.record, row[Entry.author]?.name, row[Entry.reactions])
+        }
+    }
+}
+
+extension Entry {
+    static let hearts = reactions.count(where: .where(.emoji, "heart"))
+    static let newest = reactions.latest(1).including(Reaction.by)
+}
+
+func summarize(_ entries: Service<Entry>, show: (Entry, Int?, String?) -> Void) async throws {
+    let live = entries.live(.sorted(by: .createdAt).limit(30))
+        .including(Entry.hearts, Entry.newest)
+    for try await snapshot in live.snapshots {
+        for row in snapshot {
+            show(row.record, row[Entry.hearts], row[Entry.newest].first?[Reaction.by]?.name)
         }
     }
 }
