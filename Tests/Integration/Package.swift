@@ -10,6 +10,8 @@ let package = Package(
     dependencies: [
         .package(name: "feathers-swift", path: "../.."),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.20.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.0.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
@@ -42,7 +44,9 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway",
+                "Gateway", "TestBackend",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Feathers", package: "feathers-swift"),
                 .product(name: "FeathersTesting", package: "feathers-swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -53,5 +57,9 @@ let package = Package(
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: settings),
+        // The library's own backend, and its suites that any HTTP client must pass, by links.
+        .target(
+            name: "TestBackend", dependencies: [.product(name: "Feathers", package: "feathers-swift")],
+            path: "Tests/TestBackend", exclude: ["RawResults.swift"], swiftSettings: settings),
     ]
 )

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The package's own folders, found from where this file was compiled.
+/// The package's own folders, found from where this file was compiled, if need be through a link.
 package enum PackageFolder {
-    package static let url = URL(filePath: #filePath)
+    package static let url = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent()
         .deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -1,6 +1,8 @@
 import Feathers
+import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
+import Synchronization
 
 extension Gateway {
     /// Forwards the events of a service as server-sent events, until the client
@@ -9,6 +11,11 @@ extension Gateway {
         guard publicEvents.contains(path) else {
             throw FeathersError(.notFound, "'\(path)' has no public events")
         }
+        guard let seat = readers.seat() else {
+            throw HTTPError(
+                .serviceUnavailable, headers: [.retryAfter: "5"],
+                message: "There are too many readers of events")
+        }
         // Subscribed before the client gets a response, so that it misses nothing after
         // that. The events are those of the gateway's own user.
         let own: [EventName] =
@@ -16,16 +23,21 @@ extension Gateway {
         let deliveries = await app.asOwnUser {
             app.service(path).eventDeliveries(EventName.standard + own)
         }
+        // An event source that connects again sends the id that it got below.
+        let isBack =
+            HTTPField.Name("Last-Event-ID").map { request.headers.contains($0) } ?? false
         let body = ResponseBody { writer in
             try await request.body.consumeWithCancellationOnInboundClose { _ in
                 // Something must arrive before browsers regard the stream as open.
-                try await writer.write(ByteBuffer(string: ": listening\n\n"))
+                let start = ": listening\nid: 1\n\n" + (isBack ? gap : "")
+                try await writer.write(ByteBuffer(string: start))
                 // The server shuts down only after all responses have ended.
                 for await delivery in deliveries.cancelOnGracefulShutdown() {
                     try await writer.write(ByteBuffer(string: text(of: delivery)))
                 }
             }
             try await writer.finish(nil)
+            withExtendedLifetime(seat) {}
         }
         return Response(
             status: .ok,
@@ -44,6 +56,33 @@ extension Gateway {
     }
 
     private var gap: String { "event: gap\ndata: null\n\n" }
+}
+
+/// The readers of events. Their number has a limit, because each takes memory and an
+/// open file.
+final class Readers: Sendable {
+    let limit: Int
+    private let count = Mutex(0)
+
+    init(limit: Int) { self.limit = limit }
+
+    /// A seat for one more reader, until it is released; nil if all are taken.
+    func seat() -> Seat? {
+        let isFree = count.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+        return isFree ? Seat(readers: self) : nil
+    }
+
+    final class Seat: Sendable {
+        private let readers: Readers
+
+        fileprivate init(readers: Readers) { self.readers = readers }
+
+        deinit { readers.count.withLock { $0 -= 1 } }
+    }
 }
 
 /// Emits what the readers of events have to know besides the events of the server. One

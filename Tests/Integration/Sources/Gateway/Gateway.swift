@@ -9,12 +9,17 @@ public struct Gateway: Sendable {
     let app: FeathersApp
     /// The services whose events anyone may receive.
     let publicEvents: Set<String>
+    let readers: Readers
     let logger: Logger
 
     /// Prepares an app for the gateway: whose calls it makes, logs, metrics, traces,
     /// and a circuit breaker.
-    public init(app: FeathersApp, publicEvents: Set<String>, logger: Logger) throws {
+    public init(
+        app: FeathersApp, publicEvents: Set<String>, maximumReaders: Int = 10_000,
+        logger: Logger
+    ) throws {
         (self.app, self.publicEvents, self.logger) = (app, publicEvents, logger)
+        readers = Readers(limit: maximumReaders)
         // No call is made as the gateway's own user by mistake.
         try app.use(authentication: AuthenticationOptions { $0.requiresToken = true })
         app.recordMetrics()

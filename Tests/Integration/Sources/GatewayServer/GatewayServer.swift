@@ -27,10 +27,11 @@ enum GatewayServer {
         let gateway = try Gateway(app: app, publicEvents: ["messages"], logger: logger)
         let server = gateway.application(.init(address: .hostname("0.0.0.0", port: port)))
         var group = ServiceGroupConfiguration(
-            services: [server], gracefulShutdownSignals: [.sigterm, .sigint],
+            services: [server, Departure(app: app, notice: .seconds(5))],
+            gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger)
         // A browser that reads no events must not keep the process alive.
-        group.maximumGracefulShutdownDuration = .seconds(25)
+        group.maximumGracefulShutdownDuration = .seconds(30)
         try await ServiceGroup(configuration: group).run()
     }
 }

@@ -29,6 +29,7 @@ struct EventsTests {
             #expect(
                 text == """
                     : listening
+                    id: 1
 
                     event: created
                     data: {"id":1,"text":"a\\nb"}
@@ -51,18 +52,44 @@ struct EventsTests {
         try await stand.run(isConnected: false) { browser, server in
             async let response = browser.send("GET", "/events/messages")
             var written = stand.written.makeAsyncIterator()
-            #expect(await written.next(isolation: #isolation) == ": listening\n\n")
+            #expect(await written.next(isolation: #isolation) == ": listening\nid: 1\n\n")
             stand.connection.restore()
             #expect(await written.next(isolation: #isolation) == "event: gap\ndata: null\n\n")
             EventUpkeep(app: stand.app, paths: ["messages"]).emit(.heartbeat)
             #expect(await written.next(isolation: #isolation) == ": heartbeat\n\n")
             // A reader that comes now has missed nothing.
             async let later = browser.send("GET", "/events/messages")
-            #expect(await written.next(isolation: #isolation) == ": listening\n\n")
+            #expect(await written.next(isolation: #isolation) == ": listening\nid: 1\n\n")
             EventUpkeep(app: stand.app, paths: ["messages"]).emit(.connected)
             await server.triggerGracefulShutdown()
             _ = try await response
-            #expect(try await later.text == ": listening\n\n")
+            #expect(try await later.text == ": listening\nid: 1\n\n")
+        }
+    }
+
+    @Test("begin with a gap for a reader that comes back")
+    func back() async throws {
+        let stand = try Stand()
+        try await stand.run { browser, server in
+            async let response = browser.send("GET", "/events/messages", fields: ["Last-Event-ID": "1"])
+            var written = stand.written.makeAsyncIterator()
+            #expect(
+                await written.next(isolation: #isolation) == ": listening\nid: 1\n\nevent: gap\ndata: null\n\n")
+            await server.triggerGracefulShutdown()
+            _ = try await response
+        }
+    }
+
+    @Test("have a limit of readers, and a reader that leaves makes room")
+    func limit() async throws {
+        let readers = Readers(limit: 2)
+        var seats = [readers.seat(), readers.seat()]
+        #expect(seats.allSatisfy { $0 != nil } && readers.seat() == nil)
+        seats.removeLast()
+        #expect(readers.seat() != nil)
+        try await Stand(maximumReaders: 0).run { browser, _ in
+            let response = try await browser.send("GET", "/events/messages")
+            #expect(response.status == 503 && response.fields["Retry-After"] == "5")
         }
     }
 

@@ -105,6 +105,24 @@ struct OperationTests {
         #expect(stand.app.health.state == .stopped)
     }
 
+    @Test("Told to end, the gateway is not ready at once, but makes calls until the notice has passed")
+    func departure() async throws {
+        let stand = try Stand()
+        stand.rest.stub("messages", .get, with: .value("done"))
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [FeathersLife(app: stand.app), Departure(app: stand.app, notice: .seconds(600))],
+                logger: stand.gateway.logger))
+        let life = Task { try await group.run() }
+        await stand.app.reaches { $0.isReady }
+        await group.triggerGracefulShutdown()
+        await stand.app.reaches { $0.state == .shuttingDown }
+        #expect(try await stand.app.asOwnUser { try await stand.app.service("messages").get(7) } == "done")
+        life.cancel()
+        _ = await life.result
+        #expect(stand.app.health.state == .stopped)
+    }
+
     @Test("The app's own shutdown lets calls in flight finish and refuses new ones")
     func life() async throws {
         let stand = try Stand()

@@ -25,12 +25,12 @@ struct Stand: Sendable {
     let written: AsyncStream<String>
     private let writing: AsyncStream<String>.Continuation
 
-    init() throws {
+    init(maximumReaders: Int = 10_000) throws {
         app = FeathersApp(transport: .mixed(realTime: connection, rest: rest) { $0.standard = .rest })
         let logger = Logger(label: "gateway") { [logs] _ in logs }
         (written, writing) = AsyncStream.makeStream()
         _ = Stand.systems
-        gateway = try Gateway(app: app, publicEvents: ["messages"], logger: logger)
+        gateway = try Gateway(app: app, publicEvents: ["messages"], maximumReaders: maximumReaders, logger: logger)
     }
 
     /// Runs the gateway and its app, and shuts them down after `body`.

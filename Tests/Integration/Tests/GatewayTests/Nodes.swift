@@ -1,0 +1,1 @@
+../../../FeathersSyncTests/Live/Nodes/Nodes.swift
