@@ -31,6 +31,15 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "PooledHTTP",
+            dependencies: [
+                .product(name: "Feathers", package: "feathers-swift"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "GatewayServer",
             dependencies: [
@@ -61,5 +70,13 @@ let package = Package(
         .target(
             name: "TestBackend", dependencies: [.product(name: "Feathers", package: "feathers-swift")],
             path: "Tests/TestBackend", exclude: ["RawResults.swift"], swiftSettings: settings),
+        .testTarget(
+            name: "PooledHTTPTests",
+            dependencies: [
+                "PooledHTTP", "TestBackend",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Feathers", package: "feathers-swift"),
+            ],
+            swiftSettings: settings),
     ]
 )

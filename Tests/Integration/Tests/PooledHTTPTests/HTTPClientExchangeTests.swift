@@ -1,0 +1,1 @@
+../../../FeathersNetworkingTests/Conformance/HTTPClientExchangeTests.swift

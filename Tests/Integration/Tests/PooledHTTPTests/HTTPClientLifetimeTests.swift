@@ -1,0 +1,1 @@
+../../../FeathersNetworkingTests/Conformance/HTTPClientLifetimeTests.swift
