@@ -28,8 +28,8 @@ struct DiagnosticsArticleTests {
             ])
         #expect(
             Timer.recorded.withLock { $0 } == [
-                "feathers.calls path=messages method=find outcome=ok",
-                "feathers.calls path=messages method=get outcome=failed",
+                "rpc.client.call.duration rpc.method=messages/find",
+                "rpc.client.call.duration rpc.method=messages/get error.type=NotFound",
             ])
         #expect(
             transport.requests.map { $0.params.headers } == [

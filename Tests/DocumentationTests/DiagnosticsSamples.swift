@@ -80,14 +80,13 @@ nonisolated extension DiagnosticLevel {
 
 struct MetricsSink: DiagnosticSink {
     func receive(_ event: DiagnosticEvent) {
-        guard event.domain == .calls, let duration = event.duration,
-            let outcome = event[.outcome]
+        guard event.domain == .calls, event[.outcome] != nil, let duration = event.duration
         else { return }
-        let dimensions = [
-            ("path", "\(event[.path] ?? "")"), ("method", "\(event[.method] ?? "")"),
-            ("outcome", "\(outcome)"),
-        ]
-        Timer(label: "feathers.calls", dimensions: dimensions).record(duration: duration)
+        let method = "\(event[.path] ?? "")/\(event[.method] ?? "")"
+        var dimensions = [("rpc.method", method)]
+        if let error = event[.error] { dimensions.append(("error.type", "\(error)")) }
+        Timer(label: "rpc.client.call.duration", dimensions: dimensions)
+            .record(duration: duration)
     }
 }
 

@@ -26,14 +26,12 @@ struct MetricsExport: ServiceLifecycle.Service {
 /// Records how long calls take.
 struct CallTimer: DiagnosticSink {
     func receive(_ event: DiagnosticEvent) {
-        guard event.domain == .calls, let duration = event.duration,
-            let outcome = event[.outcome]
+        guard event.domain == .calls, event[.outcome] != nil, let duration = event.duration
         else { return }
-        let dimensions = [
-            ("path", "\(event[.path] ?? "")"), ("method", "\(event[.method] ?? "")"),
-            ("outcome", "\(outcome)"),
-        ]
-        Timer(label: "feathers_call_duration", dimensions: dimensions).record(
+        let method = "\(event[.path] ?? "")/\(event[.method] ?? "")"
+        var dimensions = [("rpc_method", method)]
+        if let error = event[.error] { dimensions.append(("error_type", "\(error)")) }
+        Timer(label: "rpc_client_call_duration", dimensions: dimensions).record(
             duration: duration)
     }
 }

@@ -62,10 +62,10 @@ struct OperationTests {
             }
             withExtendedLifetime(events) {}
         }
-        let call = [("path", "measured"), ("method", "find")]
-        #expect(try metrics.expectMeter("feathers_event_subscribers", [call[0]]).lastValue == 1)
-        #expect(try metrics.expectMeter("feathers_calls_total", call + [("outcome", "ok")]).lastValue == 1)
-        #expect(try metrics.expectTimer("feathers_call_duration", call + [("outcome", "ok")]).values.count == 1)
+        let (service, call) = ([("rpc_service", "measured")], [("rpc_method", "measured/find")])
+        #expect(try metrics.expectMeter("feathers_event_subscribers", service).lastValue == 1)
+        #expect(try metrics.expectMeter("feathers_calls_total", call).lastValue == 1)
+        #expect(try metrics.expectTimer("rpc_client_call_duration", call).values.count == 1)
     }
 
     @Test("A call is a span of its request's trace, which goes on to the FeathersJS server")
