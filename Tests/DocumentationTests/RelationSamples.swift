@@ -55,12 +55,15 @@ extension Entry {
     static let newest = reactions.latest(1).including(Reaction.by)
 }
 
-func summarize(_ entries: Service<Entry>, show: (Entry, Int?, String?) -> Void) async throws {
+func summarize(
+    _ entries: Service<Entry>, show: (Entry, Int?, String?) -> Void
+) async throws {
     let live = entries.live(.sorted(by: .createdAt).limit(30))
         .including(Entry.hearts, Entry.newest)
     for try await snapshot in live.snapshots {
         for row in snapshot {
-            show(row.record, row[Entry.hearts], row[Entry.newest].first?[Reaction.by]?.name)
+            let newest = row[Entry.newest].first
+            show(row.record, row[Entry.hearts], newest?[Reaction.by]?.name)
         }
     }
 }
