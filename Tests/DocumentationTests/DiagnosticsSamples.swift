@@ -80,7 +80,8 @@ nonisolated extension DiagnosticLevel {
 
 struct MetricsSink: DiagnosticSink {
     func receive(_ event: DiagnosticEvent) {
-        guard event.domain == .calls, event[.outcome] != nil, let duration = event.duration
+        guard event.domain == .calls, event[.outcome] != nil,
+            let duration = event.duration
         else { return }
         let method = "\(event[.path] ?? "")/\(event[.method] ?? "")"
         var dimensions = [("rpc.method", method)]

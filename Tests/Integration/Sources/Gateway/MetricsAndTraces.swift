@@ -26,7 +26,8 @@ struct MetricsExport: ServiceLifecycle.Service {
 /// Records how long calls take.
 struct CallTimer: DiagnosticSink {
     func receive(_ event: DiagnosticEvent) {
-        guard event.domain == .calls, event[.outcome] != nil, let duration = event.duration
+        guard event.domain == .calls, event[.outcome] != nil,
+            let duration = event.duration
         else { return }
         let method = "\(event[.path] ?? "")/\(event[.method] ?? "")"
         var dimensions = [("rpc_method", method)]
