@@ -74,29 +74,21 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
 
     /// Returns a snapshot if it differs from the previous one.
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
-        let before = reader.shownFor
-        let next = try await reader.poll(isolation: actor)
-        guard !relations.isEmpty else { return next }
-        // A user's first rows wait for their related records. What is left after a sign-in is shown at once.
-        if let sender, sender == reader.shownFor, sender != before {
-            let (delay, clock) = app.relatedDelay
-            wait = RelatedWait.begin(delay, of: clock, wake)
-        } else if sender == nil {
-            wait = nil
-        }
-        if let next {
-            isDue = true
-            let (old, new) = (latest?.rows.rows ?? ResultRows(), next.rows.rows)
-            let ranges = new.changes(since: old)
-            let (removed, added) = (ranges.flatMap { old[$0.old] }, ranges.flatMap { new[$0.new] })
-            for index in relations.indices { try relations[index].reading.change(removing: removed, adding: added) }
-            latest = next
-        }
-        // After a sign-in, the rows change first, so that no key of the previous user's is sent for the next one.
-        guard sender?.isCurrent ?? true else { return nil }
-        for index in relations.indices {
-            if try await relations[index].reading.poll(isolation: actor) { isDue = true }
-        }
+        var before = reader.shownFor
+        var next = try await reader.poll(isolation: actor)
+        if relations.isEmpty { return next }
+        repeat {
+            begin(since: before)
+            if let next { try take(next) }
+            // After a sign-in, the rows change first, so that no key of the previous user's is sent for the next one.
+            guard sender?.isCurrent ?? true else { return nil }
+            for index in relations.indices {
+                if try await relations[index].reading.poll(isolation: actor) { isDue = true }
+            }
+            before = reader.shownFor
+            // A record in the making may get its id while its related records are read, which then have another key.
+            next = hasNamedRows ? try await reader.poll(isolation: actor) : nil
+        } while next != nil
         guard isDue, let latest else { return nil }
         if let wait, let sender, !wait.isOver, !isRelatedRead(for: sender) { return nil }
         wait = nil
@@ -104,5 +96,33 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
             groups: Dictionary(relations.map { ($0.name, $0.reading.rows) }) { first, _ in first })
         defer { (shown, isDue) = (latest.rows.rows, false) }
         return latest.with(related, latest.difference(since: shown ?? ResultRows()))
+    }
+
+    /// Begins the wait of a user's first rows for their related records. What is left after a sign-in is shown at once.
+    private mutating func begin(since before: RequestSender?) {
+        if let sender, sender == reader.shownFor, sender != before {
+            let (delay, clock) = app.relatedDelay
+            wait = RelatedWait.begin(delay, of: clock, wake)
+        } else if sender == nil {
+            wait = nil
+        }
+    }
+
+    /// Takes the result itself, whose rows refer to related records.
+    private mutating func take(_ next: LiveSnapshot<Record>) throws {
+        isDue = true
+        let (old, new) = (latest?.rows.rows ?? ResultRows(), next.rows.rows)
+        let ranges = new.changes(since: old)
+        let (removed, added) = (ranges.flatMap { old[$0.old] }, ranges.flatMap { new[$0.new] })
+        for index in relations.indices { try relations[index].reading.change(removing: removed, adding: added) }
+        latest = next
+    }
+
+    /// Whether records in the making may have got their ids since the rows were read.
+    private var hasNamedRows: Bool {
+        guard let window = reader.window, latest?.rows.rows.contains(where: \.isProvisional) == true else {
+            return false
+        }
+        return window.withState { store, _ in store.hasNews(of: window.id) }
     }
 }

@@ -72,6 +72,9 @@ extension Store {
     /// Returns whether a window may have changed since this was asked last.
     mutating func takeNews(of id: Window.ID) -> Bool { news.remove(id) != nil }
 
+    /// Returns whether a window may have changed since ``takeNews(of:)``.
+    func hasNews(of id: Window.ID) -> Bool { news.contains(id) }
+
     /// Returns what a window shows.
     mutating func content(of id: Window.ID) -> Window.Content? {
         windows[id]?.content([answered, queue].lazy.joined(), records, hiding: lookAlikes)
