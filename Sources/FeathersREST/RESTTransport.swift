@@ -62,6 +62,10 @@ extension RESTTransport: QueryStringTransport {
     package var queryStringOptions: QueryStringOptions { builder.queryOptions }
 }
 
+extension RESTTransport: LoadedTransport {
+    package var waitingRequests: Int { (httpClient as? any RequestQueueing)?.waitingRequests ?? 0 }
+}
+
 extension RESTTransport: AddressedTransport {
     package var origin: Origin? { builder.base.origin }
 }

@@ -67,7 +67,9 @@ public struct ReportingHTTPClient: StreamingHTTPClient {
     }
 }
 
-extension ReportingHTTPClient {
+extension ReportingHTTPClient: RequestQueueing {
+    package var waitingRequests: Int { (client as? any RequestQueueing)?.waitingRequests ?? 0 }
+
     private func exchangeReport(
         _ request: HTTPRequest, _ outcome: String, _ duration: Duration, _ detail: DiagnosticDetail,
         _ value: DiagnosticAttributes.Value, as name: DiagnosticAttributes.Name, _ response: HTTPResponse? = nil

@@ -65,6 +65,6 @@ struct RefreshStormTests {
 extension Subject {
     /// REST without header fields of its own.
     fileprivate static let bareREST = Subject(testDescription: "REST", protocols: ["http"], connects: false) {
-        FeathersApp(transport: .rest($0.url, timeout: $1))
+        FeathersApp(transport: .rest($0.url, timeout: $1, httpClient: ownClient))
     }
 }

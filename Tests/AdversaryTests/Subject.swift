@@ -25,8 +25,12 @@ struct Subject: Sendable, CustomTestStringConvertible {
     static let rest = Subject(testDescription: "REST", protocols: ["http"], connects: false) { server, deadline in
         // Secrets, which another origin must not be told.
         let headers = ["Authorization": "Bearer secret", "X-Own": "secret"]
-        return FeathersApp(transport: .rest(server.url, headers: headers, timeout: deadline))
+        return FeathersApp(
+            transport: .rest(server.url, headers: headers, timeout: deadline, httpClient: ownClient))
     }
+
+    /// A client with connections of its own. A server behaves toward a connection as it did when it was opened.
+    static var ownClient: any HTTPClient { PlatformHTTPClient.make(isShared: false) }
 
     static let webSocket = Subject(
         testDescription: "Socket.IO over WebSocket", protocols: ["http", "socketio", "websocket"], connects: true,
@@ -50,7 +54,7 @@ struct Subject: Sendable, CustomTestStringConvertible {
 
     static let eventSource = Subject(testDescription: "an event source", protocols: ["events"], connects: false) {
         server, _ in
-        FeathersApp(transport: .rest(server.url))
+        FeathersApp(transport: .rest(server.url, httpClient: ownClient))
     } reading: { number, app, timeout in
         let events = app.eventSource("messages/\(number)", as: JSONValue.self, named: "record")
         return try await first(of: events, within: timeout)

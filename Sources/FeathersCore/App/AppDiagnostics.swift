@@ -60,7 +60,9 @@ extension FeathersApp {
         let (calls, connections, refreshes) = withState { $0.metrics }?.counted ?? ([], 0, [:])
         return AppMetrics(
             calls: calls, events: eventMetrics, circuits: circuitCounts.all, callsInFlight: gate.inFlight,
-            callsWaitingForTurns: callsWaitingForTurns, refreshes: refreshes,
+            callsWaitingForTurns: callsWaitingForTurns,
+            requestsWaiting: transport?.innermost.compactMap { ($0 as? any LoadedTransport)?.waitingRequests }.max(),
+            refreshes: refreshes,
             transport: realTimeTransport?.load, connections: connections, health: health)
     }
 

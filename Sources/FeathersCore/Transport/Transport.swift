@@ -75,6 +75,12 @@ extension Transport {
     }
 }
 
+/// A transport whose calls may wait for a connection of their own.
+package protocol LoadedTransport: Transport {
+    /// The number of requests that wait for one, with those of other apps that share the connections.
+    var waitingRequests: Int { get }
+}
+
 /// A transport that queues calls, for example while it has no connection.
 package protocol CallQueueing: Transport {
     /// Fails queued calls that have not been sent, with ``FeathersError/senderChanged(_:)``.

@@ -3,6 +3,7 @@ import FeathersSupport
 #if canImport(FoundationNetworking)
     import CCurl
     import Foundation
+    import Synchronization
 
     /// The thread that drives the transfers of clients, and its mailbox. The thread starts with the first exchange and
     /// ends with ``close()``. It holds a reference to the driver, not to a client, so that releasing the last client can
@@ -28,8 +29,12 @@ import FeathersSupport
 
         private let settings: CurlSettings
         private let mailbox = Locked(Mailbox())
+        private let waiting = Atomic<Int>(0)
 
         init(_ settings: CurlSettings) { self.settings = settings }
+
+        /// The number of requests that wait for a connection.
+        var waitingCount: Int { waiting.load(ordering: .relaxed) }
 
         var isClosed: Bool { mailbox.withLock { if case .closed = $0.phase { true } else { false } } }
 
@@ -106,7 +111,7 @@ import FeathersSupport
         }
 
         private func run(_ wakeable: WakeableMulti) {
-            let multi = CurlMulti(wakeable.multi, settings)
+            let multi = CurlMulti(wakeable.multi, settings) { self.waiting.store($0, ordering: .relaxed) }
             var commands: [Command] = []
             while take(&commands) {
                 for command in commands { multi.execute(command) }

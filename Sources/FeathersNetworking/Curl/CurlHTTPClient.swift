@@ -10,7 +10,7 @@
     ///
     /// If a pooled connection turns out to be dead, libcurl repeats the request, but only if it is idempotent (RFC
     /// 9110, section 9.2.2).
-    public final class CurlHTTPClient: StreamingHTTPClient {
+    public final class CurlHTTPClient: StreamingHTTPClient, RequestQueueing {
         private struct State: Sendable {
             var round = CurlRound()
             /// Nil once the client is closed.
@@ -73,6 +73,8 @@
             }
             driver.end(ended, with: HTTPClientError.allCancelled)
         }
+
+        package var waitingRequests: Int { driver.waitingCount }
 
         /// The requests that the next ``cancelAll()`` ends.
         var round: CurlRound { state.withLock { $0.round } }

@@ -12,7 +12,8 @@
         private let multi: UnsafeMutableRawPointer
         private let settings: CurlSettings
         private var running: [ObjectIdentifier: CurlTransfer] = [:]
-        private var waiting: [ObjectIdentifier: CurlExchange] = [:]
+        private let noteWaiting: (Int) -> Void
+        private var waiting: [ObjectIdentifier: CurlExchange] = [:] { didSet { noteWaiting(waiting.count) } }
         /// The turns of each host's exchanges. A host without exchanges has no entry.
         private var turns: [String: TurnQueue<ObjectIdentifier>] = [:]
         /// The hosts of exchanges whose turns have ended, which are passed on once those that have timed out are gone.
@@ -30,9 +31,11 @@
         /// Before libcurl 7.87, removing a transfer blocks the thread until its host name is resolved.
         private let lingers = (try? Libcurl.version.get()).map { $0 < 0x07_57_00 } ?? false
 
-        init(_ multi: UnsafeMutableRawPointer, _ settings: CurlSettings) {
-            self.multi = multi
-            self.settings = settings
+        /// - Parameter noteWaiting: Receives the number of exchanges that wait for a connection, when it changes.
+        init(
+            _ multi: UnsafeMutableRawPointer, _ settings: CurlSettings, noteWaiting: @escaping (Int) -> Void = { _ in }
+        ) {
+            (self.multi, self.settings, self.noteWaiting) = (multi, settings, noteWaiting)
         }
 
         deinit {

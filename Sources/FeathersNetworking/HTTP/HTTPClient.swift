@@ -17,6 +17,12 @@ public protocol HTTPClient: Sendable {
     func cancelAll()
 }
 
+/// An HTTP client that knows how many requests wait for a connection.
+package protocol RequestQueueing: HTTPClient {
+    /// The number of these requests, of all clients that share its connections.
+    var waitingRequests: Int { get }
+}
+
 extension HTTPClient {
     /// Does nothing.
     public func cancelAll() {}

@@ -18,6 +18,7 @@
                 let error = await #expect(throws: HTTPClientError.self) { try await group.next() }
                 #expect(error?.kind == .overloaded && error?.delivery == .neverSent)
                 #expect(error?.message == "2 requests already wait for a connection")
+                #expect(client.waitingRequests == 2)
                 group.cancelAll()
             }
             // Those that were cancelled have left the queue.

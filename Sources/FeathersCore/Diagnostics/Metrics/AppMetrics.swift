@@ -58,6 +58,9 @@ public struct AppMetrics: Sendable, Hashable {
     public let callsInFlight: Int
     /// The number of calls that wait for a turn of `Hooks.limiting`.
     public let callsWaitingForTurns: Int
+    /// The number of requests that wait for an HTTP connection, with those of other apps that share the connections;
+    /// nil if the app makes none.
+    public let requestsWaiting: Int?
     /// The number of times that the sign-in was refreshed, by the kind of failure; the empty string for successes.
     public let refreshes: [String: Int]
     /// The calls in flight in the transport; nil if the app has no connection.

@@ -54,7 +54,9 @@ extension AppMetrics {
             "call_retries_total", .counter, "Retries of calls.",
             calls.compactMap { $0.retries == 0 ? nil : ($0.retries, $0.labels) })
         add("calls_in_flight", .gauge, "Calls in flight.", [(callsInFlight, [])])
-        let waiting = [("turn", callsWaitingForTurns)] + (transport.map { [("connection", $0.waiting)] } ?? [])
+        let waiting = [
+            ("turn", callsWaitingForTurns), ("connection", transport?.waiting), ("http_connection", requestsWaiting),
+        ].compactMap { name, count in count.map { (name, $0) } }
         add(
             "calls_waiting", .gauge, "Calls in flight that wait before they are sent.",
             waiting.map { ($1, [("for", $0)]) })
