@@ -4,7 +4,7 @@ public import Foundation
 /// What tests tell the servers around them, over a client of its own.
 public enum TestControl {
     /// Shared by nothing that is tested: waiting for counters must not take connections from anybody else.
-    private static let client = PlatformHTTPClient.make()
+    private static let client = PlatformHTTPClient.make(isShared: false)
 
     /// A server's no to what it was told.
     public struct Refused: Error {
