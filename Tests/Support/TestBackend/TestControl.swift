@@ -4,7 +4,12 @@ public import Foundation
 /// What tests tell the servers around them, over a client of its own.
 public enum TestControl {
     /// Shared by nothing that is tested: waiting for counters must not take connections from anybody else.
-    private static let client = PlatformHTTPClient.make(isShared: false)
+    private static let client: any HTTPClient = {
+        #if canImport(FoundationNetworking)
+            if let client = try? CurlHTTPClient() { return client }
+        #endif
+        return PlatformHTTPClient.make()
+    }()
 
     /// A server's no to what it was told.
     public struct Refused: Error {

@@ -28,15 +28,6 @@ enum CallGrowth {
                 withExtendedLifetime(http) {}
             }
         }
-        group.add("calls to a server that hangs", from: 200, unit: "call") { count in
-            let server = try SilentServer()
-            let transport = RESTTransport.rest(server.url, timeout: .milliseconds(300))
-            let service = FeathersApp(transport: transport).service("messages")
-            return GrowthRun(units: count) {
-                try await concurrently(count, each: 1) { _ = try? await service.get(1) }
-                withExtendedLifetime(server) {}
-            }
-        }
         try await addSocketIO(to: &group)
         return group
     }
