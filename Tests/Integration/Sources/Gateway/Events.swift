@@ -19,7 +19,7 @@ extension Gateway {
         // Subscribed before the client gets a response, so that it misses nothing after
         // that. The events are those of the gateway's own user.
         let own: [EventName] =
-            app.health.isReady ? [.heartbeat] : [.heartbeat, .connected]
+            app.health.hasEvents ? [.heartbeat] : [.heartbeat, .connected]
         let deliveries = await app.asOwnUser {
             app.service(path).eventDeliveries(EventName.standard + own)
         }
@@ -104,7 +104,7 @@ struct EventUpkeep: ServiceLifecycle.Service {
     /// A reader from before the first connection has missed what happened until then.
     /// After later connections, the app itself reports a gap.
     private func reportConnection() async {
-        for await health in app.healthUpdates() where health.isReady {
+        for await health in app.healthUpdates() where health.hasEvents {
             return emit(.connected)
         }
     }
@@ -123,4 +123,12 @@ extension EventName {
     /// Events of the gateway, for its readers only.
     static let heartbeat: Self = "gateway heartbeat"
     static let connected: Self = "gateway connected"
+}
+
+extension AppHealth {
+    /// Whether events arrive. The gateway is ready without them, because its calls go
+    /// over REST.
+    package var hasEvents: Bool {
+        transports.contains { $0.kind == .connection && $0.isReachable }
+    }
 }

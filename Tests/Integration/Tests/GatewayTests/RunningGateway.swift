@@ -44,7 +44,7 @@ final class RunningGateway: Sendable {
             throw CancellationError()
         }
         (self.app, self.port, self.life) = (app, port, life)
-        await app.reaches { $0.isReady }
+        await app.reaches { $0.hasEvents }
     }
 
     deinit { life.cancel() }

@@ -52,7 +52,7 @@ struct Stand: Sendable {
                 try await group.run()
             }
             for await port in ports {
-                if isConnected { await app.reaches { $0.isReady } }
+                if isConnected { await app.reaches { $0.hasEvents } }
                 try await body(Browser(port: port), group)
                 await group.triggerGracefulShutdown()
             }
