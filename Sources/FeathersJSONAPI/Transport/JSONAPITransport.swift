@@ -65,6 +65,10 @@ extension JSONAPITransport: SecretHiding {
     public var description: String { "JSONAPITransport(\(builder.base))" }
 }
 
+extension JSONAPITransport: LoadedTransport {
+    package var waitingRequests: Int { (httpClient as? any RequestQueueing)?.waitingRequests ?? 0 }
+}
+
 extension JSONAPITransport: AddressedTransport {
     package var origin: Origin? { builder.base.origin }
 }

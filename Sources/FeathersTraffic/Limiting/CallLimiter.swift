@@ -113,14 +113,15 @@ final class CallLimiter: Middleware {
     /// Waits for a turn, and deducts the waiting time from the request's timeout.
     func takeTurn(of key: Key, for request: inout ServiceRequest, in app: FeathersApp?) async throws {
         let (entry, line) = state.withLock { state in
-            var queue = state.queues[key] ?? TurnQueue(limit: limit, capacity: capacity)
-            defer { state.queues[key] = queue }
-            let entry = queue.enterAtOnce()
+            // Changed in place, because a copy would take time for all that wait.
+            let entry = state.queues[key, default: TurnQueue(limit: limit, capacity: capacity)].enterAtOnce()
             // Most calls proceed immediately and need no promise.
             guard entry == .waits else { return (entry, nil as (id: Int, waiter: Promise<Void>, count: Int)?) }
             state.lastID += 1
             let waiter = Promise<Void>()
-            return (queue.enter(state.lastID, waiter), (state.lastID, waiter, queue.waiting))
+            let id = state.lastID
+            _ = state.queues[key]?.enter(id, waiter)
+            return (entry, (id, waiter, state.queues[key]?.waiting ?? 0))
         }
         if entry == .isFull { throw isFull(request) }
         guard let (id, waiter, count) = line else { return }
