@@ -2,7 +2,7 @@ import CSQLite
 package import Foundation
 
 /// A value in a database.
-package enum SQLiteValue: Sendable, Equatable {
+package enum SQLiteValue: Sendable, Hashable {
     case null
     case integer(Int64)
     case double(Double)

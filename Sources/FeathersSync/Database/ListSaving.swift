@@ -31,7 +31,7 @@ struct ListSaving: Sendable {
     /// - Returns: The number of keys that have left the list; nil if nothing was stored.
     func save() async throws -> Int? {
         guard !slot.isTooLarge.withLock({ $0 }) else { return nil }
-        if case .window(let window) = change { try await saveReports(window.store) }
+        if case .window(let window) = change { try await lists.saveReports(of: window.store) }
         // Taken and stored in one step, so that no write ends meanwhile.
         let begun = try await lists.database.write { database -> Begun? in
             guard let begun = try begin(in: database) else { return nil }
@@ -67,22 +67,6 @@ struct ListSaving: Sendable {
     private func removeRecords(of begun: Begun) async throws {
         try await lists.database.write { database in
             try LocalRoom.removeUnused(of: begun.owner, changes: begun.change...begun.change, in: database)
-        }
-    }
-
-    /// Stores what was reported of records, because other stored lists may have them.
-    private func saveReports(_ store: LiveStore) async throws {
-        let taken = Locked<[Report]>([])
-        do {
-            try await lists.database.write { database in
-                let reports = store.withState { $0.store.takeUnstored() }
-                guard !reports.isEmpty, store.key.sender.isCurrent else { return }
-                taken.withLock { $0 = reports }
-                try RecordTables.put(reports, of: store.key.sender.identity, store.key, in: database)
-            }
-        } catch {
-            store.withState { [reports = taken.withLock(\.self)] in $0.store.records.putBack(reports.lazy.map(\.key)) }
-            throw error
         }
     }
 

@@ -105,7 +105,8 @@ enum ListTables {
         let lists = try database.number("SELECT max(number) FROM lists", atMost: largestList - 1) ?? 0
         let chunks = try database.number("SELECT max(position) FROM chunks", atMost: largestPosition) ?? 0
         let services = try database.number("SELECT max(list) FROM services", atMost: largestList - 1) ?? 0
-        return max(lists, chunks / SavedList.limit, services) + 1
+        let members = try database.number("SELECT max(list) FROM members", atMost: largestList - 1) ?? 0
+        return max(lists, chunks / SavedList.limit, services, members) + 1
     }
 
     /// Returns whether a list still has a number.

@@ -41,7 +41,10 @@ enum LocalRoom {
                 used.formUnion(chunk.keys)
             }
         }
-        let sql = "SELECT number, key FROM records WHERE service = ? AND change BETWEEN ? AND ?"
+        let sql = """
+            SELECT number, key FROM records WHERE service = ? AND change BETWEEN ? AND ?
+            AND number NOT IN (SELECT record FROM members WHERE property = 0)
+            """
         let values = [service, changes.lowerBound, changes.upperBound].map { SQLiteValue($0) }
         let unused = try database.rows(sql, values) { row -> Int? in
             used.contains(try row.string(1) ?? "") ? nil : try row.requiredNumber(0)
@@ -78,6 +81,7 @@ enum LocalRoom {
             SQLiteValue(ListTables.largestList))
         try database.execute(
             "DELETE FROM services WHERE list IS NOT NULL AND list NOT IN (SELECT number FROM lists)")
+        try ReplicaTables.removeRemains(in: database)
         try database.execute("DELETE FROM chunks WHERE position < ?", ListTables.position(1, 0))
         try database.execute("DELETE FROM chunks WHERE position >= ?", SQLiteValue(ListTables.largestPosition))
         var last = 0
@@ -107,7 +111,9 @@ enum LocalRoom {
     static func makeRoom(_ maximumSize: Int, in database: Database) throws {
         guard try size(in: database) > maximumSize else { return }
         try removeRemains(in: database)
-        let lists = try database.rows("SELECT number, service FROM lists ORDER BY shown") { row in
+        let lists = try database.rows(
+            "SELECT number, service FROM lists WHERE number NOT IN (SELECT list FROM replicas) ORDER BY shown"
+        ) { row in
             (number: try row.requiredNumber(0, atMost: ListTables.largestList), service: try row.requiredNumber(1))
         }
         for list in lists {
@@ -123,7 +129,7 @@ enum LocalRoom {
     }
 
     /// The size of all records in bytes.
-    private static func size(in database: Database) throws -> Int {
+    static func size(in database: Database) throws -> Int {
         try database.number("SELECT CAST(total(size) AS INTEGER) FROM services", atMost: .max) ?? 0
     }
 

@@ -29,6 +29,8 @@ public struct LocalStore: Sendable {
     public var writeDelay: Duration = .milliseconds(500)
     /// How long a live query waits for the server before it shows what is known, even if that is nothing.
     package var responseDelay: Duration = .seconds(2)
+    /// The longest time by which the replicas of many devices are spread after a server has restarted.
+    package var replicaSpread: Duration = .seconds(2)
     package var clock: any Clock<Duration> = ContinuousClock()
 
     /// A store in a directory, which is created if needed. Only one app may use it at a time.
@@ -122,6 +124,7 @@ extension FeathersApp {
             observeIdentity { identity in lists.userChanged(to: identity) { app.app?.diagnostics } }
         }
         use(backgroundWork: { app in await lists.run(reportingTo: app.diagnostics) })
+        use(backgroundWork: { app in await lists.replicas.run(app) })
         self[InstalledLocalStore.self] = lists
     }
 

@@ -151,16 +151,20 @@ enum RecordTables {
         return (json?.count ?? 0) - old.size
     }
 
-    /// Stores what events and responses have said of records that the database knows.
+    /// Stores what events and responses have said of records that the database knows, or that belong to a replica.
     static func put(
-        _ reports: [Report], of identity: Identity?, _ key: LiveStore.Key, in database: Database
+        _ reports: [Report], of identity: Identity?, _ key: LiveStore.Key, adding watches: [ReplicaWatch] = [],
+        in database: Database
     ) throws {
+        let replicas = try watches.map { (service: try Self.service($0.service, in: database), judge: $0.judge) }
         let last = try lastChange(in: database)
         for service in try services(identity, key.path, key.route, in: database) where service.property == key.id {
             var growth = 0
+            let judges = replicas.filter { $0.service == service.number }.map(\.judge)
             for report in reports {
+                let isAdded = report.record.map { record in judges.contains { $0.matches(record) } } ?? false
                 growth += try put(
-                    report.key, report.record?.serialized(), last + 1, after: last, isAdded: false,
+                    report.key, report.record?.serialized(), last + 1, after: last, isAdded: isAdded,
                     in: service.number, database)
             }
             try changed(service.number, last + 1, in: database)

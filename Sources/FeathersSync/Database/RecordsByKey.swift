@@ -37,6 +37,10 @@ struct RecordsByKey: Sendable {
                 place = chunk.place
             }
         }
+        for record in records where record.json != nil {
+            guard let date = try ReplicaTables.date(of: record.number, in: database) else { continue }
+            dates[record.key] = max(dates[record.key] ?? .distantPast, date)
+        }
     }
 }
 

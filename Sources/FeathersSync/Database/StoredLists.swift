@@ -70,6 +70,7 @@ final class StoredLists: Sendable {
     let store: LocalStore
     let clock: RelativeClock
     let database: LocalDatabase
+    let replicas = StoredReplicas()
     private let state: Locked<State>
 
     /// - Parameter lastChange: The number of the last change in the database.
@@ -186,6 +187,29 @@ final class StoredLists: Sendable {
             state.withLock { $0.lastChange = last }
         } catch {
             diagnostics.log(.warning, .localStore, "Old records cannot be removed: \(error)", error: error)
+        }
+    }
+
+    /// Stores what was reported of records, because stored lists may have them.
+    /// - Parameter body: What is stored with it.
+    func saveReports(of store: LiveStore, and body: @Sendable (Database) throws -> Void = { _ in }) async throws {
+        let taken = Locked<[Report]>([])
+        do {
+            try await database.write { database in
+                guard store.key.sender.isCurrent else { return }
+                let (reports, watches) = store.withState {
+                    ($0.store.takeUnstored(), $0.store.watches.values.map(\.self))
+                }
+                taken.withLock { $0 = reports }
+                if !reports.isEmpty {
+                    try RecordTables.put(
+                        reports, of: store.key.sender.identity, store.key, adding: watches, in: database)
+                }
+                try body(database)
+            }
+        } catch {
+            store.withState { [reports = taken.withLock(\.self)] in $0.store.records.putBack(reports.lazy.map(\.key)) }
+            throw error
         }
     }
 

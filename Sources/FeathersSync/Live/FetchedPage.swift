@@ -9,12 +9,20 @@ struct FetchedPage: Sendable {
     var effects: HookEffects
     /// The keys whose records were not all read, because of a limit.
     var unread: Set<String> = []
+    /// The answer of a replica, if the server was not asked.
+    var replica: ReplicaAnswer?
 }
 
 extension LiveSource {
     /// Sends a fetch, in several requests if the server has smaller pages than a list that has grown, or if the records
     /// of many keys are wanted. It ends with a page that has nothing new.
-    func page(_ query: Query<JSONValue>, _ fetch: Window.Fetch, _ window: LiveWindow) async throws -> FetchedPage {
+    /// - Parameter asksServer: Whether the server is asked although a replica has the records.
+    func page(
+        _ query: Query<JSONValue>, _ fetch: Window.Fetch, _ window: LiveWindow, asksServer: Bool = false
+    ) async throws -> FetchedPage {
+        if !asksServer, let answer = try await replica(for: window)?.answer(query, fetch, window) {
+            return FetchedPage(page: Page(data: []), effects: HookEffects(), replica: answer)
+        }
         if let keys = fetch.keys { return try await page(of: keys, query, window) }
         if let counted = relation?.counted {
             let total = try await counted.requests.count(of: counted.key)

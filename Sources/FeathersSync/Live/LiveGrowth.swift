@@ -137,7 +137,7 @@ extension LiveSource {
         let isAway = window.withState { store, _ in
             store.windows[window.id].map { $0.isKnown && ($0.source != .server || cannotConnect) } ?? false
         }
-        if isAway { return growFromDisk(window, by: count) }
+        if isAway, replica(for: window) == nil { return growFromDisk(window, by: count) }
         let step = window.change { store, _ in store.change(window.id) { $0.grow(by: count) } ?? 0 }
         do { try await fill(window) } catch {
             window.change { store, _ in
@@ -175,7 +175,7 @@ extension LiveSource {
                 begun = try window.withState { store, _ in try store.beginAddition(window.id) }
             } catch {
                 if hasFetchedAll { throw error }
-                hasFetchedAll = try await fetchAll(window)
+                hasFetchedAll = try await fetchAll(window, asksServer: false)
                 continue
             }
             guard let begun else { return }
@@ -185,10 +185,14 @@ extension LiveSource {
     }
 
     /// Fetches the whole result, in place of a fetch in flight.
-    /// - Parameter read: Sends the request; nil for the one of the query.
+    /// - Parameters:
+    ///   - read: Sends the request; nil for the one of the query.
+    ///   - asksServer: Whether the server is asked although a replica has the records.
     /// - Returns: Whether the response was taken; false if another fetch has taken its place, as after a gap.
     @discardableResult
-    func fetchAll(_ window: LiveWindow, by read: (() async throws -> FetchedPage)? = nil) async throws -> Bool {
+    func fetchAll(
+        _ window: LiveWindow, by read: (() async throws -> FetchedPage)? = nil, asksServer: Bool = true
+    ) async throws -> Bool {
         try checkUser(of: window)
         let begun = window.change { store, _ in
             store.confirm()
@@ -199,7 +203,7 @@ extension LiveSource {
         do {
             let fetched = try await service.app.asOwnWork {
                 if let read { return try await read() }
-                return try await self.page(begun.request, begun.fetch, window)
+                return try await self.page(begun.request, begun.fetch, window, asksServer: asksServer)
             }
             return try window.change { store, _ in
                 let isCurrent = store.windows[window.id]?.fetch?.time == begun.fetch.time

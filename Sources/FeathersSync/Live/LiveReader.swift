@@ -167,7 +167,8 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
         }
         guard let lists = app.storedLists else { return }
         run.showAfterSilence(window, lists)
-        slot = source.listKey(for: sender.identity).map(lists.slot)
+        // What a replica has is read from it, and needs no list of its own.
+        slot = source.replica(for: window) == nil ? source.listKey(for: sender.identity).map(lists.slot) : nil
         if let slot { await LiveStored.begin(source, lists, slot, judge, into: window, in: run) }
         guard let half = source.half, half.sender == sender else { return }
         window.withState { store, _ in

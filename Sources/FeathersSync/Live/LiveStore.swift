@@ -56,6 +56,7 @@ final class LiveStore: Sendable {
         var store: Store
         var readers: [Window.ID: Reader] = [:]
         var lastFetch = 0
+        var lastWatch = 0
         /// The sign-in that replaced this one; nil while this store is in use.
         var next: RequestSender?
         /// Whether a record in the route has got an id, under which another store has its records.
@@ -89,6 +90,24 @@ final class LiveStore: Sendable {
         }
         wakes.withLock { $0[id] = wake }
         return LiveWindow(self, id)
+    }
+
+    /// Begins to keep what belongs to a replica.
+    /// - Parameter wake: Receives an element for each change.
+    func watch(_ replica: ReplicaWatch, _ wake: AsyncStream<Void>.Continuation) -> LiveWatch {
+        let id = withState { state in
+            state.lastWatch += 1
+            state.store.watches[state.lastWatch] = replica
+            return state.lastWatch
+        }
+        // Windows have other numbers.
+        wakes.withLock { $0[-id] = wake }
+        return LiveWatch(self, id)
+    }
+
+    fileprivate func unwatch(_ id: ReplicaWatch.ID) {
+        wakes.withLock { $0[-id] = nil }
+        withState { $0.store.watches[id] = nil }
     }
 
     fileprivate func close(_ id: Window.ID) {
@@ -147,6 +166,16 @@ final class LiveStore: Sendable {
             }
         }
     }
+}
+
+/// A replica in the store of its records. It is closed with the last reference.
+final class LiveWatch: Sendable {
+    let store: LiveStore
+    let id: ReplicaWatch.ID
+
+    fileprivate init(_ store: LiveStore, _ id: ReplicaWatch.ID) { (self.store, self.id) = (store, id) }
+
+    deinit { store.unwatch(id) }
 }
 
 /// A window of a live query in its store. It is closed with the last reference.

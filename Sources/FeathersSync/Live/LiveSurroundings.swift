@@ -87,6 +87,7 @@ extension LiveSource {
         }
         for text in texts ?? [] {
             guard let values = try? JSONValue(parsing: Array(text.utf8)[...]), values["relation"] == nil,
+                values["replica"] == nil,
                 let query = values["query"]?.object.map({ Query<JSONValue>($0) }), isSame(query),
                 let judge = try? QueryJudge(query, id: id, operators: operators)
             else { continue }

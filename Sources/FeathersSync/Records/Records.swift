@@ -151,6 +151,7 @@ struct Records: Sendable {
     // MARK: Disk
 
     var hasUnstored: Bool { !unstored.isEmpty }
+    var unstoredKeys: Set<String> { unstored }
 
     /// Takes the states that are not stored yet.
     /// - Parameter doubtful: The records whose states may be older than a stored response. They wait for the fetch that

@@ -73,6 +73,9 @@ struct QueryJudge: Sendable {
         return judge
     }
 
+    /// Whether the client can evaluate all conditions.
+    var canMatch: Bool { matcher != nil }
+
     /// Whether the client can predict the result: it can evaluate all conditions, and nothing is skipped. If not, every
     /// event of the service may change the result.
     var canJudge: Bool { matcher != nil && skip == 0 }

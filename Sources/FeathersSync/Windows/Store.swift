@@ -12,6 +12,8 @@ struct Store: Sendable {
     /// What the server last reported of each record.
     var records: Records
     private(set) var windows: [Window.ID: Window] = [:]
+    /// The replicas of the service's records.
+    var watches: [ReplicaWatch.ID: ReplicaWatch] = [:]
     /// The windows that may have changed since they were read last.
     private var news: Set<Window.ID> = []
     /// The writes without a response, in order.
@@ -21,7 +23,7 @@ struct Store: Sendable {
     /// A counter that grows with each fetch that is sent.
     private(set) var time = 0
     /// What was reported while fetches are in flight.
-    private var log = ReportLog()
+    private(set) var log = ReportLog()
     private var lastWindow = 0
     /// The new records that look like those of creations in flight, by their keys.
     var lookAlikes: [String: LookAlike] = [:]
@@ -95,6 +97,7 @@ extension Store {
 
     /// Fetches all windows that a record concerns in one of these states.
     mutating func ask(_ key: String, _ states: [JSONValue?], besides other: Window.ID? = nil) {
+        askReplicas(states)
         for id in ids where id != other {
             guard let window = windows[id] else { continue }
             let states = window.isCount ? states + [records[key]?.value] : states
@@ -103,7 +106,10 @@ extension Store {
     }
 
     /// Fetches all windows.
-    mutating func askAll(_ urgency: Window.Urgency = .now) { for id in ids { _ = change(id) { $0.want(urgency) } } }
+    mutating func askAll(_ urgency: Window.Urgency = .now) {
+        for id in ids { _ = change(id) { $0.want(urgency) } }
+        for id in watches.keys { watches[id]?.want(urgency) }
+    }
 
     /// Discards everything the server has reported.
     mutating func clear() {

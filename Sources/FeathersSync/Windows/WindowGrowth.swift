@@ -261,6 +261,10 @@ extension Store {
     /// - Returns: Whether the window has taken a page: this one, or a later one.
     @discardableResult
     mutating func fetched(_ id: Window.ID, _ time: Int, _ fetched: FetchedPage) throws(FeathersError) -> Bool {
+        if let answer = fetched.replica {
+            answered(id, time, answer)
+            return true
+        }
         _ = change(id) { $0.leaveOut(fetched.unread, at: time) }
         return try self.fetched(id, time, fetched.page, fetched.effects)
     }

@@ -4,7 +4,7 @@
 /// * SQL text, in UTC unless it has an offset: `2026-11-26 10:00:00`, `2026-11-26 10:00:00.123456`
 /// * Seconds or milliseconds since 1970, if that is a date between 1970 and 2200. A number that could be either is
 ///   seconds, because as milliseconds it would be in the first weeks of 1970.
-enum QueryDate: Equatable {
+package enum QueryDate: Equatable {
     /// A date, in milliseconds since 1970.
     case moment(Double)
     /// Text, or a number, that may be a date in another form.
@@ -15,7 +15,7 @@ enum QueryDate: Equatable {
     /// The end of the plausible dates, in milliseconds since 1970.
     private static let end = Double(ISO8601Timestamp.daysSince1970(year: 2201, month: 1, day: 1)) * 86_400_000
 
-    init(_ value: JSONValue) {
+    package init(_ value: JSONValue) {
         switch value {
         case .string(let text): self = Self.milliseconds(in: text).map { .moment($0) } ?? .unknown
         case .integer, .number, .decimal:
@@ -29,7 +29,7 @@ enum QueryDate: Equatable {
     }
 
     /// Returns the date of text in full ISO 8601; nil for any other text.
-    static func isoMoment(of text: String) -> Double? {
+    package static func isoMoment(of text: String) -> Double? {
         separator(of: text) == UInt8(ascii: "T") ? ISO8601Timestamp(text)?.milliseconds : nil
     }
 

@@ -12,7 +12,7 @@ import Foundation
 /// Ids of records and all data are JSON.
 enum JournalTables {
     static let schema = DatabaseSchema(
-        application: 0x464F_5554, version: 4,
+        application: 0x464F_5554, version: 5,
         statements: [
             """
             CREATE TABLE writes (number INTEGER PRIMARY KEY, \(definitions),
@@ -20,7 +20,7 @@ enum JournalTables {
             """,
             "CREATE UNIQUE INDEX writes_id ON writes (id)",
             "CREATE TABLE names (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, id TEXT, place TEXT)",
-        ] + RecordTables.statements + ListTables.statements)
+        ] + RecordTables.statements + ListTables.statements + ReplicaTables.statements)
 
     /// The columns of a write. Sizes come first, because SQLite reads large rows from their beginning.
     private static let definitions = """
