@@ -27,8 +27,8 @@ struct ReplicaWatch: Sendable {
     /// Makes the next attempt.
     mutating func resume() { isPaused = false }
 
-    /// Records that the server could not be asked.
-    mutating func failed() { (wanted, isPaused) = (.now, true) }
+    /// Records that the server could not be asked. After a gap, it can be asked anew.
+    mutating func failed() { (wanted, isPaused) = (.now, wanted != .now) }
 }
 
 extension Store {
