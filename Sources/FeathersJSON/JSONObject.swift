@@ -11,7 +11,7 @@ public struct JSONObject: Sendable {
         var value: JSONValue
     }
 
-    private(set) var entries: [Entry]
+    private(set) var storedEntries: [Entry]
     /// The position of each key; nil up to `indexingThreshold` keys, because searching a small object is faster than
     /// hashing.
     private var positions: [JSONValue: Int]?
@@ -20,19 +20,19 @@ public struct JSONObject: Sendable {
 
     /// Creates an empty object.
     public init() {
-        entries = []
+        storedEntries = []
         positions = nil
     }
 
     /// Creates an empty object with room for `capacity` keys.
     package init(minimumCapacity capacity: Int) {
         self.init()
-        entries.reserveCapacity(capacity)
+        storedEntries.reserveCapacity(capacity)
     }
 
     /// Creates an object from entries whose keys are known to be unique.
     init(uniqueEntries: [Entry]) {
-        entries = uniqueEntries
+        storedEntries = uniqueEntries
         positions = nil
         indexIfLarge()
     }
@@ -41,48 +41,48 @@ public struct JSONObject: Sendable {
     init(mergingEntries source: [Entry]) {
         self.init()
         guard source.count > Self.indexingThreshold else {
-            entries = source
+            storedEntries = source
             // Copied only if a key repeats, which is rare.
             if source.indices.contains(where: { position(of: source[$0].key) != $0 }) {
-                entries = []
+                storedEntries = []
                 for entry in source { self[entry.key] = entry.value }
             }
             return
         }
-        entries.reserveCapacity(source.count)
+        storedEntries.reserveCapacity(source.count)
         var positions = [JSONValue: Int](minimumCapacity: source.count)
         for entry in source {
             // Finds or inserts with a single hash computation.
-            let next = entries.count
+            let next = storedEntries.count
             let position = { (position: inout Int) in position }(&positions[JSONValue.string(entry.key), default: next])
-            if position == next { entries.append(entry) } else { entries[position].value = entry.value }
+            if position == next { storedEntries.append(entry) } else { storedEntries[position].value = entry.value }
         }
-        self.positions = entries.count > Self.indexingThreshold ? positions : nil
+        self.positions = storedEntries.count > Self.indexingThreshold ? positions : nil
     }
 
     /// Creates an object from keys and values. For a repeated key, the last value wins, at the position of the first.
     public init(_ elements: some Sequence<(String, JSONValue)>) {
         self.init(minimumCapacity: elements.underestimatedCount)
-        for (key, value) in elements { updateValue(value, forKey: key) }
+        for (key, value) in elements { assign(value, forKey: key) }
     }
 
     /// The keys, in order.
-    public var keys: [String] { entries.map(\.key) }
+    public var keys: [String] { storedEntries.map(\.key) }
 
     /// The value for a key. Setting nil removes the key; setting JSON null keeps it.
     public subscript(key: String) -> JSONValue? {
         get {
             guard let position = position(of: key) else { return nil }
-            return entries[position].value
+            return storedEntries[position].value
         }
         set {
-            if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
+            if let newValue { assign(newValue, forKey: key) } else { removeValue(forKey: key) }
         }
     }
 
-    mutating func updateValue(_ value: JSONValue, forKey key: String) {
+    mutating func assign(_ value: JSONValue, forKey key: String) {
         if let position = position(of: key) {
-            entries[position].value = value
+            storedEntries[position].value = value
         } else {
             append(value, forNewKey: key)
         }
@@ -99,48 +99,49 @@ public struct JSONObject: Sendable {
                 position = existing
             } else {
                 append(defaultValue(), forNewKey: key)
-                position = entries.count - 1
+                position = storedEntries.count - 1
             }
-            yield &entries[position].value
+            yield &storedEntries[position].value
         }
     }
 
+    /// Removes the value for a key and returns it; nil if the key is missing.
     @discardableResult
-    package mutating func removeValue(forKey key: String) -> JSONValue? {
+    public mutating func removeValue(forKey key: String) -> JSONValue? {
         guard let position = position(of: key) else { return nil }
-        let removed = entries.remove(at: position)
+        let removed = storedEntries.remove(at: position)
         positions = nil
         indexIfLarge()
         return removed.value
     }
 
     /// Replaces the value at a position. The encoder uses this to fill in nested containers.
-    mutating func setValue(_ value: JSONValue, at position: Int) { entries[position].value = value }
+    mutating func setValue(_ value: JSONValue, at position: Int) { storedEntries[position].value = value }
 
     private mutating func append(_ value: JSONValue, forNewKey key: String) {
-        entries.append(Entry(key: key, value: value))
+        storedEntries.append(Entry(key: key, value: value))
         if positions == nil {
-            if entries.count > Self.indexingThreshold { indexIfLarge() }
+            if storedEntries.count > Self.indexingThreshold { indexIfLarge() }
         } else {
-            positions?[JSONValue.string(key)] = entries.count - 1
+            positions?[JSONValue.string(key)] = storedEntries.count - 1
         }
     }
 
     private mutating func indexIfLarge() {
-        guard entries.count > Self.indexingThreshold else { return }
-        var positions = [JSONValue: Int](minimumCapacity: entries.count)
-        for (position, entry) in entries.enumerated() { positions[JSONValue.string(entry.key)] = position }
+        guard storedEntries.count > Self.indexingThreshold else { return }
+        var positions = [JSONValue: Int](minimumCapacity: storedEntries.count)
+        for (position, entry) in storedEntries.enumerated() { positions[JSONValue.string(entry.key)] = position }
         self.positions = positions
     }
 
     @inline(__always)
     func hasKey(_ key: String, at position: Int) -> Bool {
-        position < entries.count && entries[position].key.isExactly(key)
+        position < storedEntries.count && storedEntries[position].key.isExactly(key)
     }
 
     func position(of key: String) -> Int? {
         if let positions { return positions[JSONValue.string(key)] }
-        return entries.withUnsafeBufferPointer { entries in
+        return storedEntries.withUnsafeBufferPointer { entries in
             var position = 0
             while position < entries.count {
                 if entries[position].key.isExactly(key) { return position }
@@ -153,9 +154,9 @@ public struct JSONObject: Sendable {
 
 extension JSONObject: RandomAccessCollection {
     public var startIndex: Int { 0 }
-    public var endIndex: Int { entries.count }
+    public var endIndex: Int { storedEntries.count }
 
-    public subscript(position: Int) -> Element { (entries[position].key, entries[position].value) }
+    public subscript(position: Int) -> Element { (storedEntries[position].key, storedEntries[position].value) }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
@@ -166,9 +167,9 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
 extension JSONObject: Hashable {
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         guard left.count == right.count else { return false }
-        for (position, entry) in left.entries.enumerated() {
+        for (position, entry) in left.storedEntries.enumerated() {
             // Both sides usually have the same order, which avoids a lookup.
-            let other = right.entries[position]
+            let other = right.storedEntries[position]
             if other.key.isExactly(entry.key) {
                 guard other.value == entry.value else { return false }
             } else {
@@ -182,7 +183,7 @@ extension JSONObject: Hashable {
         hasher.combine(count)
         // Independent of order, like equality.
         var combined = 0
-        for entry in entries {
+        for entry in storedEntries {
             var element = Hasher()
             entry.key.hashExactly(into: &element)
             element.combine(entry.value)
@@ -203,6 +204,6 @@ extension JSONObject: Codable {
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: JSONKey.self)
-        for entry in entries { try container.encode(entry.value, forKey: JSONKey(stringValue: entry.key)) }
+        for entry in storedEntries { try container.encode(entry.value, forKey: JSONKey(stringValue: entry.key)) }
     }
 }

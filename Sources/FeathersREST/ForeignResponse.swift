@@ -10,7 +10,7 @@ extension HTTPResponse {
     package func foreignError(_ message: String, cause: (any Error)? = nil) -> FeathersError {
         var error = FeathersError(.unavailable, message, execution: .mayHaveExecuted, cause: cause)
         error.response = FeathersError.Response(status: status, body: body)
-        error.hint = foreignHint
+        error.advice = foreignHint
         return error
     }
 
@@ -48,10 +48,10 @@ extension HTTPResponse {
 
     /// Whether the status is one that networks send in the server's place, unless the body is the server's: a redirect
     /// that was not followed, or 511, "Network Authentication Required".
-    package var isNetworksOwn: Bool { isRedirect || status == 511 }
+    package var isNetworksOwn: Bool { redirects || status == 511 }
 
     /// Whether the response is a redirect. If it was not followed, it says nothing about the call, whatever its body.
-    package var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
+    package var redirects: Bool { [301, 302, 303, 307, 308].contains(status) }
 
     /// Whether the response is a web page, by its type, or without one by its first character.
     var isPage: Bool {

@@ -19,10 +19,10 @@ struct RESTRequestBuilder: Sendable {
             method: verb.rawValue,
             url: try url(for: request),
             headers: try fields(for: request, verb),
-            timeout: request.params.timeout ?? (request.params.upload == nil ? timeout : nil),
+            timeout: request.params.timeout ?? (request.params.uploadContent == nil ? timeout : nil),
             redirects: .followSameMethod(maximum: 20), maximumResponseBytes: maximumResponseBytes
         )
-        guard verb.carriesData, request.params.upload == nil else { return httpRequest }
+        guard verb.carriesData, request.params.uploadContent == nil else { return httpRequest }
         let isNull = request.data?.isNull ?? true
         if let data = isNull && sendsEmptyObjects ? [:] : request.data, !data.isNull {
             // Null is sent as an empty body, which a Feathers server reads as {}.
@@ -71,11 +71,13 @@ struct RESTRequestBuilder: Sendable {
         do {
             try fields.set(
                 "Accept", to: request.streamsResult ? "text/event-stream, application/json;q=0.9" : "application/json")
-            try fields.merge(headers)
-            if verb.carriesData, request.params.upload == nil { try fields.set("Content-Type", to: "application/json") }
+            try fields.setFields(headers)
+            if verb.carriesData, request.params.uploadContent == nil {
+                try fields.set("Content-Type", to: "application/json")
+            }
             if request.method.isCustom { try fields.set("X-Service-Method", to: request.method.rawValue) }
             if let held = request.params.heldResponse { try fields.set("If-None-Match", to: held.entityTag) }
-            try fields.merge(request.params.headers(for: base.origin))
+            try fields.setFields(request.params.headers(for: base.origin))
         } catch {
             throw FeathersError(error)
         }

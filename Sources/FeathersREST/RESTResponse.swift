@@ -67,20 +67,20 @@ enum RESTResponse {
             error = FeathersError(
                 FeathersError.Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
         }
-        if isForeign || response.isRedirect, response.isNetworksOwn {
+        if isForeign || response.redirects, response.isNetworksOwn {
             error = FeathersError(.unavailable, error.message, data: error.data, execution: .mayHaveExecuted)
         }
         // An error in another format is stored in full.
         if isForeign { error.response = FeathersError.Response(status: response.status, body: response.body) }
         if response.status == 404, isForeign || error.isAboutPage {
-            error.hint = "no service found at \(response.url.withoutCredentials)"
+            error.advice = "no service found at \(response.url.withoutCredentials)"
         } else if response.status == 411 {
-            error.hint =
+            error.advice =
                 "the server requires the length of the body: instead of a stream, upload a file, or bytes in memory"
         } else if isForeign {
-            error.hint = response.foreignHint
+            error.advice = response.foreignHint
         }
-        error.retryAfter = response.retryAfter()
+        error.retryAfter = response.requestedDelay()
         return error
     }
 }

@@ -41,7 +41,7 @@ public struct RESTTransport: Transport, TimeLimitingTransport {
         if request.streamsResult { return try await stream(httpRequest, for: request) }
         let response: HTTPResponse
         do {
-            if let upload = request.params.upload {
+            if let upload = request.params.uploadContent {
                 response = try await httpClient.transfer(
                     upload.transfer(of: httpRequest, stallTimeout: builder.timeout))
             } else {

@@ -80,10 +80,10 @@ extension ReportingHTTPClient: RequestQueueing {
         ]
         attributes.append(value, as: name)
         let toldCount = attributes.count
-        attributes.append(detail.headers(request.headers.fields), as: .headers)
+        attributes.append(detail.headers(request.headers.reportedFields), as: .headers)
         attributes.append(request.body.flatMap { detail.body($0, type: request.headers["Content-Type"]) }, as: .data)
         if let response {
-            attributes.append(detail.headers(response.headers.fields), as: .answerHeaders)
+            attributes.append(detail.headers(response.headers.reportedFields), as: .answerHeaders)
             attributes.append(detail.body(response.body, type: response.headers["Content-Type"]), as: .result)
         }
         return ("\(request.method) \(url) \(outcome) (\(duration.wholeMilliseconds) ms)", attributes, toldCount)
@@ -95,7 +95,9 @@ extension DiagnosticAttributes {
 }
 
 extension HTTPHeaders {
-    fileprivate var fields: some Sequence<(key: String, value: String)> { map { (key: $0.name, value: $0.value) } }
+    fileprivate var reportedFields: some Sequence<(key: String, value: String)> {
+        map { (key: $0.name, value: $0.value) }
+    }
 }
 
 extension URL {

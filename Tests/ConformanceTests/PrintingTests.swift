@@ -100,7 +100,7 @@ struct Thing: Sendable, CustomTestStringConvertible {
 
     private static func fields() throws -> HTTPHeaders {
         var fields = HTTPHeaders()
-        try fields.merge(headers)
+        try fields.setFields(headers)
         try fields.set("Set-Cookie", to: "sid=\(secret)")
         return fields
     }

@@ -60,13 +60,13 @@ extension FeathersApp {
             throw FeathersError(.conflict, "The app already has authentication", execution: .neverSent)
         }
         // Over an unprepared connection, a sign-in would succeed, but no event could be attributed to its user.
-        guard !keepsConnection else {
+        guard !hasPermanentConnection else {
             throw FeathersError(
                 .conflict, "The app has a connection already: call 'use(authentication:)' before it connects",
                 execution: .neverSent)
         }
         self[InstalledAuthenticator.self] = authenticator
-        trust(options.trustedServers)
+        listServers(options.trustedServers)
         if options.requiresToken { requireToken() }
         tokenForm = TokenForm(field: options.header, scheme: options.scheme)
         use(SignInGate(authenticator: authenticator))
@@ -88,14 +88,14 @@ extension FeathersApp {
     ///   once all of its callers are.
     @discardableResult
     public func authenticate(_ credentials: AuthenticationCredentials) async throws -> AuthenticationResult {
-        try await authenticator().signIn(credentials)
+        try await requiredAuthenticator().signIn(credentials)
     }
 
     /// Signs in with the stored token, unless a user is signed in and `force` is false.
     /// - Throws: The errors of ``authenticate(_:)``, and ``FeathersError/Code/notAuthenticated`` if no token is stored.
     @discardableResult
     public func reauthenticate(force: Bool = false) async throws -> AuthenticationResult {
-        try await authenticator().restore(force: force)
+        try await requiredAuthenticator().restore(force: force)
     }
 
     /// Logs out: removes the tokens, then notifies the server.
@@ -108,7 +108,7 @@ extension FeathersApp {
     /// calls that have not been sent yet are never sent, and the next connection opens for the signed-out app.
     /// - Throws: The storage's error if a token cannot be removed; otherwise the reason why the server could not be
     ///   notified.
-    public func logOut() async throws { try await authenticator().logOut(self) }
+    public func logOut() async throws { try await requiredAuthenticator().logOut(self) }
 
     /// The current sign-in state of the app.
     public var authentication: AuthenticationState { self[InstalledAuthenticator.self]?.current ?? .signedOut }
@@ -122,7 +122,7 @@ extension FeathersApp {
         }
     }
 
-    func authenticator() throws(FeathersError) -> Authenticator {
+    func requiredAuthenticator() throws(FeathersError) -> Authenticator {
         if let authenticator = self[InstalledAuthenticator.self] { return authenticator }
         throw FeathersError(
             .notImplemented, "The app has no authentication: install it with 'use(authentication:)'",

@@ -5,7 +5,8 @@ public import FeathersSupport
 ///
 /// Printing, reflecting and dumping credentials show only the strategy.
 public struct AuthenticationCredentials: Sendable, Equatable, SecretHiding {
-    private let strategy: String?
+    /// The name of the server's strategy; nil if the server chooses one.
+    public let strategy: String?
     /// The data to send to the server.
     let data: JSONObject
 

@@ -21,8 +21,10 @@ public struct AuthenticationOptions: Sendable {
     public var storageKey = "feathers-jwt"
     /// The server's strategy that accepts access tokens.
     public var jwtStrategy = "jwt"
-    package var storage: any TokenStorage
-    package var refresh: TokenRefresh
+    /// The storage of the tokens.
+    public var storage: any TokenStorage
+    /// How an access token is refreshed.
+    public var refresh: TokenRefresh
     /// How long before its expiry a token is refreshed; nil for a fifth of its lifetime, up to a minute.
     ///
     /// At most half of the token's life: a longer time would be due at once. Two such refreshes are as far apart as two

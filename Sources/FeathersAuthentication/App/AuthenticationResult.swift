@@ -81,8 +81,10 @@ extension AuthenticationResult {
 
 /// The tokens of a sign-in. Printing and reflecting them show only whether there is a refresh token.
 public struct AuthenticationTokens: Sendable, Hashable, SecretHiding {
-    let accessToken: String
-    var refreshToken: String?
+    /// The access token.
+    public let accessToken: String
+    /// The refresh token; nil if there is none.
+    public var refreshToken: String?
 
     /// Creates tokens that your app or your server has issued.
     public init(accessToken: String, refreshToken: String? = nil) {

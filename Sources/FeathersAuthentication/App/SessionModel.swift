@@ -44,7 +44,7 @@ public final class SessionModel<User: Decodable & Sendable> {
     ///   - model: The model of the users.
     public init(_ app: FeathersApp, of model: User.Type) {
         (self.app, state, identity) = (app, app.authentication, app.identity)
-        user = decoded(app.signedInUser.user)
+        user = decoded(app.senderAndUser.user)
     }
 
     /// Whether the server has accepted the sign-in of a user. At launch, and without a connection, it has not yet:
@@ -63,7 +63,7 @@ public final class SessionModel<User: Decodable & Sendable> {
     }
 
     private func followUser() async {
-        for await user in app.userUpdates() { self.user = decoded(user) }
+        for await user in app.userRecordUpdates() { self.user = decoded(user) }
     }
 
     private func decoded(_ record: JSONValue?) -> User? {
@@ -123,7 +123,7 @@ public final class SessionModel<User: Decodable & Sendable> {
             // A later sign-in or log-out has replaced this one, and says how it ended.
             if number == count, !(error is CancellationError) { self.error = error }
         }
-        (state, identity, user) = (app.authentication, app.identity, decoded(app.signedInUser.user))
+        (state, identity, user) = (app.authentication, app.identity, decoded(app.senderAndUser.user))
     }
 }
 

@@ -26,7 +26,7 @@ extension FeathersApp {
     ///   cancelled.
     @discardableResult
     public func reauthenticate(or credentials: AuthenticationCredentials) async throws -> AuthenticationResult {
-        let clock = try authenticator().timebase
+        let clock = try requiredAuthenticator().timebase
         var failures = 0
         while true {
             do {

@@ -88,7 +88,7 @@ final class Authenticator: Sendable {
         else { return nil }
         if let user = await storage.readUser(of: identity) {
             // A sign-in that happened in the meantime knows its own.
-            state.withLock { if $0.session.signedIn == nil { app()?.setUser(user, of: identity) } }
+            state.withLock { if $0.session.signedIn == nil { app()?.recordUser(user, of: identity) } }
         }
         return identity
     }
@@ -182,8 +182,8 @@ final class Authenticator: Sendable {
     private func updateUser(of identity: Identity?, _ phase: AuthenticationSession.Phase, in app: FeathersApp) {
         switch phase {
         case .signedIn(let signedIn):
-            if let user = signedIn.token.result.user, !user.isNull { app.setUser(user, of: identity) }
-        case .signedOut(.none), .expired: app.setUser(nil, of: nil)
+            if let user = signedIn.token.result.user, !user.isNull { app.recordUser(user, of: identity) }
+        case .signedOut(.none), .expired: app.recordUser(nil, of: nil)
         case .authenticating, .signedOut(.untried): break
         }
     }

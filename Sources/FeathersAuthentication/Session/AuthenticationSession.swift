@@ -191,7 +191,7 @@ extension AuthenticationSession {
             endSignIn()
         }
         known = token.result
-        phase = .signedIn(SignedIn(token: token, version: nextID(), signIn: signIn, name: token.result.userName))
+        phase = .signedIn(SignedIn(token: token, version: nextID(), signIn: signIn, name: token.result.identityName))
         return [.publish(state), .settle(id, .signedIn(token.result))]
     }
 
@@ -248,7 +248,7 @@ extension AuthenticationSession {
     mutating func replaceToken(of signedIn: inout SignedIn, with token: IssuedToken) {
         if signedIn.token.result.isSameUser(as: token.result) == false {
             endSignIn()
-            (signedIn.signIn, signedIn.name) = (signIn, token.result.userName)
+            (signedIn.signIn, signedIn.name) = (signIn, token.result.identityName)
         }
         known = token.result
         (signedIn.token, signedIn.version) = (token, nextID())
@@ -257,9 +257,9 @@ extension AuthenticationSession {
 
 extension AuthenticationResult {
     /// The user's stable name, without secrets: the token's `sub`, or else the user's id; nil if there is neither.
-    var userName: String? { payload?.subject ?? userID }
+    var identityName: String? { payload?.subject ?? recordID }
 
-    private var userID: String? {
+    private var recordID: String? {
         let id = user?["id"] ?? user?["_id"]
         return id?.string ?? id?.integer.map(String.init)
     }
@@ -267,7 +267,7 @@ extension AuthenticationResult {
     /// Returns whether another result names the same user; nil if the two cannot be compared.
     fileprivate func isSameUser(as other: AuthenticationResult) -> Bool? {
         if let own = payload?.subject, let theirs = other.payload?.subject { return own == theirs }
-        guard let own = userID, let theirs = other.userID else { return nil }
+        guard let own = recordID, let theirs = other.recordID else { return nil }
         return own == theirs
     }
 }

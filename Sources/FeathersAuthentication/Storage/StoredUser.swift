@@ -29,7 +29,7 @@ struct StoredUser: Sendable {
 extension AuthenticationResult {
     /// The user to store with the tokens; nil if the response has none, or does not name its user.
     var storedUser: StoredUser? {
-        guard let user, !user.isNull, let userName else { return nil }
-        return StoredUser(user, of: userName)
+        guard let user, !user.isNull, let identityName else { return nil }
+        return StoredUser(user, of: identityName)
     }
 }

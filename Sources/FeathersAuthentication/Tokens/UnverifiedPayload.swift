@@ -8,7 +8,7 @@ public import Foundation
 /// decide what a user may do.
 public struct UnverifiedPayload: Sendable, Equatable, SecretHiding {
     /// The algorithm that the token claims to be signed with (`alg`); nil if it names none.
-    package let algorithm: String?
+    public let algorithm: String?
     /// Whether the token is unsigned: it has no signature, or its algorithm is `none`.
     public let isUnsigned: Bool
     /// All claims of the payload.
@@ -18,7 +18,7 @@ public struct UnverifiedPayload: Sendable, Equatable, SecretHiding {
     public var subject: String? { claims["sub"].flatMap { $0.string ?? $0.integer.map(String.init) } }
 
     /// When the token was issued (`iat`), by the server's clock.
-    package var issuedAt: Date? { Self.date(claims["iat"]) }
+    public var issuedAt: Date? { Self.date(claims["iat"]) }
 
     /// When the token stops being valid (`exp`), by the server's clock.
     public var expiresAt: Date? { Self.date(claims["exp"]) }

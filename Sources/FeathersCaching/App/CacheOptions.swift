@@ -30,8 +30,10 @@ public struct CacheOptions: Sendable {
 
 /// Options of a cache for one service. A property that is nil uses the value for all services.
 public struct ServiceCacheOptions: Sendable, Hashable {
-    let policy: CachePolicy?
-    let expiration: CacheExpiration?
+    /// The policy of reads.
+    public var policy: CachePolicy?
+    /// How long an entry stays fresh.
+    public var expiration: CacheExpiration?
     /// The group of the service's entries; nil for the service's path. Every change invalidates the whole group. Use
     /// one group for services whose responses contain each other's records.
     public var group: String?

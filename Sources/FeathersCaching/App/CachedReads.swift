@@ -35,7 +35,7 @@ public struct CachedReads<Model: Codable & Sendable>: Sendable {
     private func request(
         _ method: ServiceMethod, id: ServiceID? = nil, _ query: Query<Model>, _ policy: CachePolicy?, _ params: Params
     ) throws(FeathersError) -> ServiceRequest {
-        var request = try service.request(method, id: id, query: query, params: params)
+        var request = try service.makeRequest(method, id: id, query: query, params: params)
         if let policy { request.params.cachePolicy = policy }
         return request
     }

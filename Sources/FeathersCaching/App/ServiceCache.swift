@@ -17,14 +17,16 @@ public import Foundation
 /// services. Successful writes through the app and real-time events invalidate the group of their service. Use one
 /// cache for each app.
 public final class ServiceCache: Sendable {
-    let policy: CachePolicy
-    let expiration: CacheExpiration
-    let options: CacheOptions
-    let storage: any CacheStorage
+    /// The policy of reads for which neither the call nor its service sets one.
+    public let policy: CachePolicy
+    /// How long entries stay fresh, by default.
+    public let expiration: CacheExpiration
+    let cacheOptions: CacheOptions
+    let entryStorage: any CacheStorage
     let invalidation = Locked(CacheInvalidation())
     let inFlight: SingleFlight<InFlightRead, ServiceResponse>
     let background = CacheBackground()
-    private let services: Locked<[String: ServiceCacheOptions]>
+    private let optionsByPath: Locked<[String: ServiceCacheOptions]>
 
     /// Creates a cache with a default policy and expiration for calls and services. Install it with
     /// ``FeathersApp/use(cache:)``.
@@ -35,9 +37,9 @@ public final class ServiceCache: Sendable {
     ) {
         var options = CacheOptions()
         configure(&options)
-        (self.storage, self.policy, self.expiration, self.options) = (storage, policy, expiration, options)
+        (self.entryStorage, self.policy, self.expiration, self.cacheOptions) = (storage, policy, expiration, options)
         inFlight = SingleFlight(onWaiting: options.onWaiting)
-        services = Locked([:])
+        optionsByPath = Locked([:])
     }
 
     /// The caching options of the service or endpoint at a path. Slashes at both ends are ignored.
@@ -45,11 +47,11 @@ public final class ServiceCache: Sendable {
     /// Endpoints are cached only if their options or their calls set a policy. Their group is their path, unless the
     /// options specify a service's, whose writes and events then invalidate their entries.
     public subscript(path: String) -> ServiceCacheOptions {
-        get { services.withLock { $0[FeathersApp.stripSlashes(path)] } ?? ServiceCacheOptions() }
-        set { services.withLock { $0[FeathersApp.stripSlashes(path)] = newValue } }
+        get { optionsByPath.withLock { $0[FeathersApp.stripSlashes(path)] } ?? ServiceCacheOptions() }
+        set { optionsByPath.withLock { $0[FeathersApp.stripSlashes(path)] = newValue } }
     }
 
-    func serviceOptions(at path: String) -> ServiceCacheOptions? { services.withLock { $0[path] } }
+    func serviceOptions(at path: String) -> ServiceCacheOptions? { optionsByPath.withLock { $0[path] } }
     func group(ofServiceAt path: String) -> String { serviceOptions(at: path)?.group ?? path }
 }
 
@@ -73,7 +75,7 @@ extension ServiceCache {
     /// Removes the entries that expired before a date, by default now.
     /// - Throws: The storage's error.
     public func removeExpired(olderThan date: Date? = nil) async throws {
-        try await storage.removeExpired(olderThan: date ?? options.now())
+        try await entryStorage.removeExpired(olderThan: date ?? cacheOptions.now())
     }
 
     /// Receives changes from events. Invalidation is immediate; stored entries are removed in the background, or before
@@ -100,7 +102,7 @@ extension ServiceCache {
 
 extension ServiceCache {
     /// Returns the stored entry for a read; nil if there is none, if it was invalidated, or if the storage fails.
-    func find(_ terms: CachedRead.Terms) async -> CacheEntry? {
+    func storedEntry(_ terms: CachedRead.Terms) async -> CacheEntry? {
         let (key, group) = (terms.key, terms.key.group)
         var stamp = invalidation.withLock { $0.readableStamp(of: group) }
         if stamp == nil {
@@ -114,8 +116,8 @@ extension ServiceCache {
             return false
         }
         guard isCurrent, holds(terms) else { return nil }
-        guard options.keepsExpired || !entry.isExpired(at: options.now()) else {
-            await attempt { try await storage.remove(key) }
+        guard cacheOptions.keepsExpired || !entry.isExpired(at: cacheOptions.now()) else {
+            await attempt { try await entryStorage.remove(key) }
             return nil
         }
         return entry
@@ -123,9 +125,9 @@ extension ServiceCache {
 
     private func entry(for key: CacheKey) async -> CacheEntry? {
         do {
-            return try await storage.entry(for: key)
+            return try await entryStorage.entry(for: key)
         } catch {
-            options.onFailure(error)
+            cacheOptions.onFailure(error)
             return nil
         }
     }
@@ -137,12 +139,12 @@ extension ServiceCache {
         await removeStale(invalidation.withLock { $0.removals(for: key.group) })
         // If the removal failed, it will be retried later, so the entry is not stored.
         guard invalidation.withLock({ $0.readableStamp(of: key.group) }) != nil,
-            options.partition(terms.request) == terms.ownPartition,
+            cacheOptions.partition(terms.request) == terms.ownPartition,
             invalidation.withLock({ $0.beginWrite(in: key.group, stamp) })
         else { return }
-        let isKept = await attempt { try await storage.set(entry, for: key) }
+        let isKept = await attempt { try await entryStorage.set(entry, for: key) }
         // If an entry cannot be replaced, the old one must not be mistaken for the latest.
-        if !isKept { await attempt { try await storage.remove(key) } }
+        if !isKept { await attempt { try await entryStorage.remove(key) } }
         invalidation.withLock { $0.endWrite(in: key.group, stamp) }
     }
 
@@ -162,7 +164,7 @@ extension ServiceCache {
     /// Returns whether the user is still the one for whom the read began.
     func holds(_ terms: CachedRead.Terms) -> Bool {
         (terms.sender.isCurrent || terms.sender.identity == terms.site.app?.identity)
-            && options.partition(terms.request) == terms.ownPartition
+            && cacheOptions.partition(terms.request) == terms.ownPartition
     }
 
     /// Removes invalidated entries. A removal that fails is retried before the next read.
@@ -170,8 +172,8 @@ extension ServiceCache {
         for removal in removals {
             let isRemoved = await attempt {
                 switch removal {
-                case .all: try await storage.removeAll()
-                case .group(let group, _): try await storage.remove(group: group)
+                case .all: try await entryStorage.removeAll()
+                case .group(let group, _): try await entryStorage.remove(group: group)
                 }
             }
             if isRemoved { invalidation.withLock { $0.removed(removal) } }
@@ -185,7 +187,7 @@ extension ServiceCache {
             try await change()
             return true
         } catch {
-            options.onFailure(error)
+            cacheOptions.onFailure(error)
             return false
         }
     }
@@ -194,7 +196,7 @@ extension ServiceCache {
 // MARK: Installation
 
 extension ServiceCache: SecretHiding {
-    public var description: String { "ServiceCache(\(summarize(storage)))" }
+    public var description: String { "ServiceCache(\(summarize(entryStorage)))" }
 }
 
 extension FeathersApp {

@@ -21,7 +21,7 @@ private struct CachingResponder: Responder {
         switch request.method {
         case .find, .get: return try await request.streamsResult ? next.respond(to: request) : read(request)
         case .create, .update, .patch, .remove: return try await change(request)
-        case .custom where cache.options.changingMethods.contains(request.method): return try await change(request)
+        case .custom where cache.cacheOptions.changingMethods.contains(request.method): return try await change(request)
         case .custom: return try await next.respond(to: request)
         }
     }
@@ -80,7 +80,7 @@ private struct CachingResponder: Responder {
         guard let app = site.app, request.params.pagination == nil else { return nil }
         // Comes before any lookup, so that the entries of the stored token's user can be read without a server.
         let sender = request.isForAnotherUser(in: app) ? .ofCall : await app.resolvedSender()
-        let ownPartition = cache.options.partition(request)
+        let ownPartition = cache.cacheOptions.partition(request)
         let group = service?.group ?? request.path
         let key = cache.key(of: request, group: group, in: app, as: sender.identity, ownPartition)
         guard let key else { return nil }
@@ -102,7 +102,7 @@ private struct CachingResponder: Responder {
             switch try await read.advance() {
             case .result(let result): last = ServiceResponse(result.value)
             case .refresh:
-                if !cache.background.refresh(read) { cache.options.onFailure(Self.notRunning(read.terms.request)) }
+                if !cache.background.refresh(read) { cache.cacheOptions.onFailure(Self.notRunning(read.terms.request)) }
             case .finished: break
             }
         }
@@ -159,10 +159,10 @@ extension ServiceCache {
     /// The server can confirm that `found`, the cached entry, is current instead of sending it again.
     /// - Throws: The call's error, or ``FeathersError/Code/notAuthenticated`` if the signed-in user has changed
     ///   meanwhile.
-    func fetch(_ terms: CachedRead.Terms, holding found: CacheEntry?, writes: Bool) async throws -> JSONValue {
+    func fetchEntry(_ terms: CachedRead.Terms, holding found: CacheEntry?, writes: Bool) async throws -> JSONValue {
         let stamp = invalidation.withLock { $0.stamp(of: terms.key.group) }
         let response: ServiceResponse
-        if options.sharesRequests {
+        if cacheOptions.sharesRequests {
             let read = InFlightRead(
                 key: terms.key, stamp: stamp, sender: terms.sender, timeout: terms.request.params.timeout,
                 writes: writes,
@@ -197,7 +197,7 @@ extension ServiceCache {
                 of: terms.request, group: terms.key.group, in: terms.site.app, as: sender.identity, terms.ownPartition)
         if sender.isCurrent, let key, terms.request.isAnswered(by: response.result) {
             let entry = CacheEntry(
-                value: response.result, expiration: terms.expiration.date(from: options.now()),
+                value: response.result, expiration: terms.expiration.date(from: cacheOptions.now()),
                 entityTag: response[EntityTag.self] ?? (response[NotModified.self] == true ? found?.entityTag : nil))
             await keep(entry, for: key, terms, stamp)
         }

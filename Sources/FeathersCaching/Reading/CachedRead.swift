@@ -55,12 +55,12 @@ struct CachedRead: Sendable {
         while true {
             switch steps.order {
             case .lookUp:
-                found = await cache.find(terms)
-                isExpired = found?.isExpired(at: cache.options.now()) ?? false
+                found = await cache.storedEntry(terms)
+                isExpired = found?.isExpired(at: cache.cacheOptions.now()) ?? false
                 steps.found(found == nil ? .nothing : isExpired ? .expired : .fresh)
             case .fetch(let writes):
                 do {
-                    fetched = try await cache.fetch(terms, holding: found, writes: writes)
+                    fetched = try await cache.fetchEntry(terms, holding: found, writes: writes)
                     steps.fetched()
                 } catch  where error is CancellationError || Task.isCancelled {
                     throw error
@@ -92,12 +92,12 @@ struct CachedRead: Sendable {
         guard cache.holds(terms) else { return }
         do {
             _ = try await UserScope.run(in: terms.scope) {
-                try await cache.fetch(terms, holding: found, writes: true)
+                try await cache.fetchEntry(terms, holding: found, writes: true)
             }
         } catch is CancellationError {
             // The app is shutting down.
         } catch {
-            cache.options.onFailure(error)
+            cache.cacheOptions.onFailure(error)
         }
     }
 }

@@ -46,5 +46,5 @@ public struct DiskCacheStorage: CacheStorage, SecretHiding {
     public func removeAll() async throws { try await database.removeAll() }
 
     /// The total size of the entries, in bytes.
-    package var byteCount: Int { get async throws { try await database.byteCount() } }
+    public var byteCount: Int { get async throws { try await database.byteCount() } }
 }

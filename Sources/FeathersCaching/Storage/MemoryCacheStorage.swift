@@ -32,8 +32,10 @@ public final class MemoryCacheStorage: CacheStorage, SecretHiding {
         (self.countLimit, self.byteLimit) = (countLimit, byteLimit)
     }
 
-    package var count: Int { state.withLock { $0.kept.count } }
-    package var byteCount: Int { state.withLock { $0.bytes } }
+    /// The number of entries.
+    public var count: Int { state.withLock { $0.kept.count } }
+    /// The estimated size of the entries, in bytes.
+    public var byteCount: Int { state.withLock { $0.bytes } }
 
     public func entry(for key: CacheKey) async throws -> CacheEntry? { state.withLock { $0.kept.use(key)?.entry } }
 

@@ -19,7 +19,7 @@ extension FeathersApp {
         verbosity: DiagnosticVerbosity = .brief
     ) {
         use(hooks: .logging(levels: levels, redaction: redaction, verbosity: verbosity, to: sink))
-        if levels.allow(.trace, .events) { registry.tracesEvents.store(true, ordering: .relaxed) }
+        if levels.allow(.trace, .events) { serviceRegistry.tracesEvents.store(true, ordering: .relaxed) }
         let isFirst = withState { state in
             defer { state.reportsConnection = true }
             return !state.reportsConnection
@@ -48,7 +48,7 @@ extension FeathersApp {
     public func recordMetrics() {
         let recorder: MetricsRecorder? = withState { state in
             guard state.metrics == nil else { return nil }
-            let recorder = MetricsRecorder { [weakReference] in weakReference.app?.isRegistered($0) == true }
+            let recorder = MetricsRecorder { [weakReference] in weakReference.app?.isPathTaken($0) == true }
             state.metrics = recorder
             return recorder
         }
@@ -59,7 +59,7 @@ extension FeathersApp {
     public var metrics: AppMetrics {
         let (calls, connections, refreshes) = withState { $0.metrics }?.counted ?? ([], 0, [:])
         return AppMetrics(
-            calls: calls, events: eventMetrics, circuits: circuitCounts.all, callsInFlight: gate.inFlight,
+            calls: calls, events: eventMetrics, circuits: circuitCounts.all, callsInFlight: callGate.inFlight,
             callsWaitingForTurns: callsWaitingForTurns,
             requestsWaiting: transport?.innermost.compactMap { ($0 as? any LoadedTransport)?.waitingRequests }.max(),
             refreshes: refreshes,
@@ -68,7 +68,7 @@ extension FeathersApp {
 
     /// The events of at most 50 services, because paths may contain ids.
     private var eventMetrics: [AppMetrics.Events] {
-        let loads = registry.services.map { (path: $0.path, load: $0.events.load) }
+        let loads = serviceRegistry.services.map { (path: $0.path, load: $0.events.load) }
             .filter { $0.load.subscribers + $0.load.received + $0.load.dropped > 0 }
             .sorted { $0.path < $1.path }
         let limit = 50

@@ -40,5 +40,5 @@ public final class ConnectionModel {
 
 extension ConnectionStatus {
     /// Whether the connection is open.
-    package var isConnected: Bool { if case .connected = self { true } else { false } }
+    public var isConnected: Bool { if case .connected = self { true } else { false } }
 }

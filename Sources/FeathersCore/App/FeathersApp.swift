@@ -95,17 +95,17 @@ public final class FeathersApp: Sendable {
     /// A weak reference to the app, for objects that must not retain it.
     package let weakReference = WeakApp()
 
-    let registry: ServiceRegistry
-    let gate = CallGate()
-    let lifetime = AppLifetime()
+    let serviceRegistry: ServiceRegistry
+    let callGate = CallGate()
+    let appLifetime = AppLifetime()
     let identityStore = IdentityStore()
     let healthMonitor: HealthMonitor
     let circuitCounts = CircuitCounts()
     /// The number of calls that wait for a turn.
     private let waitingForTurns = Atomic<Int>(0)
     /// The service that runs calls without a service path: those of endpoints.
-    let endpoints: RegisteredService
-    private let settings = Locked(State())
+    let endpointCalls: RegisteredService
+    private let lockedState = Locked(State())
     private let version = Atomic<Int>(0)
     /// Whether calls need a token. See ``requireToken()``.
     let tokenRequirement = Atomic(false)
@@ -136,16 +136,16 @@ public final class FeathersApp: Sendable {
     public init(transport: (any Transport)? = nil) {
         self.transport = transport
         healthMonitor = HealthMonitor(of: transport)
-        registry = ServiceRegistry(app: weakReference)
+        serviceRegistry = ServiceRegistry(app: weakReference)
         callsCarryCredentials = transport?.innermost.contains { !($0 is any RealTimeTransport) } ?? true
-        endpoints = RegisteredService(path: "", implementation: EndpointDispatch(app: weakReference))
+        endpointCalls = RegisteredService(path: "", implementation: EndpointDispatch(app: weakReference))
         weakReference.set(self)
         healthMonitor.requests.add(weakReference)
-        if let transport = transport as? any RealTimeTransport { transport.deliver(to: registry.eventSink) }
+        if let transport = transport as? any RealTimeTransport { transport.deliver(to: serviceRegistry.eventSink) }
     }
 
     func withState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        try settings.withLock(body)
+        try lockedState.withLock(body)
     }
 }
 
@@ -154,7 +154,7 @@ public final class FeathersApp: Sendable {
 extension FeathersApp {
     /// Adds hooks that run around the hooks of every service, for calls that start afterwards.
     public func use(hooks: Hooks) {
-        registry.eventHooks.append(hooks.events)
+        serviceRegistry.eventHooks.append(hooks.events)
         withState {
             $0.hooks.append(hooks)
             // Inside the lock, so that a version is never newer than its hooks.
@@ -209,7 +209,7 @@ extension FeathersApp {
     /// transport, its calls throw ``FeathersError/Code/notFound`` until one is registered.
     public func service(_ path: String) -> Service<JSONValue> {
         let path = Self.stripSlashes(path)
-        let entry = registry.entry(at: path) {
+        let entry = serviceRegistry.entry(at: path) {
             guard let transport else {
                 return RegisteredService(path: path, implementation: MissingService(path: path))
             }
@@ -230,7 +230,7 @@ extension FeathersApp {
     }
 
     /// The paths of the registered services, in the order of their registration.
-    public var servicePaths: [String] { registry.registered.map(\.path) }
+    public var servicePaths: [String] { serviceRegistry.registered.map(\.path) }
 
     /// Registers a service at a path, replacing any previous service.
     ///
@@ -241,7 +241,7 @@ extension FeathersApp {
     public func use(
         _ service: any ServiceProtocol, at path: String, options: ServiceOptions = ServiceOptions()
     ) async throws -> Service<JSONValue> {
-        try await register(LocalResponder(service: service), at: path, options: options)
+        try await addResponder(LocalResponder(service: service), at: path, options: options)
     }
 
     /// Registers the service of a server that another transport reaches, replacing any previous service.
@@ -253,10 +253,10 @@ extension FeathersApp {
     public func use(
         _ transport: any Transport, at path: String, options: ServiceOptions = ServiceOptions()
     ) async throws -> Service<JSONValue> {
-        try await register(RemoteResponder(transport: transport, isOwn: false), at: path, options: options)
+        try await addResponder(RemoteResponder(transport: transport, isOwn: false), at: path, options: options)
     }
 
-    func register(_ responder: any Responder, at path: String, options: ServiceOptions) async throws -> Service<
+    func addResponder(_ responder: any Responder, at path: String, options: ServiceOptions) async throws -> Service<
         JSONValue
     > {
         let path = Self.stripSlashes(path)
@@ -264,7 +264,7 @@ extension FeathersApp {
             throw FeathersError(.badRequest, "A service cannot be registered: its path is empty", execution: .neverSent)
         }
         try options.validate(for: path)
-        if registry.registered(at: path) != nil {
+        if serviceRegistry.registered(at: path) != nil {
             diagnostics.log(
                 .warning, .calls,
                 """
@@ -272,11 +272,11 @@ extension FeathersApp {
                 takes over. To replace a service without this warning, call 'unuse' first
                 """, [.path: .string(path)])
         }
-        let registered = registry.register(at: path) {
+        let registered = serviceRegistry.register(at: path) {
             RegisteredService(path: path, implementation: responder, options: options)
         }
         await registered.replace(responder, options: options)
-        if isSetUp, let service = responder.actor as? any LifecycleService {
+        if servicesAreSetUp, let service = responder.actor as? any LifecycleService {
             try await service.setUp(in: self, at: path)
         }
         return Service(app: self, registered: registered)
@@ -285,10 +285,10 @@ extension FeathersApp {
     /// Registers every service of another app under a prefix. The services keep running that app's hooks.
     public func use(_ subApp: FeathersApp, at prefix: String) {
         let prefix = Self.stripSlashes(prefix)
-        for (path, entry) in subApp.registry.registered {
-            registry.mount(
+        for (path, entry) in subApp.serviceRegistry.registered {
+            serviceRegistry.mount(
                 entry.service, of: entry.mountedFrom ?? subApp, at: prefix.isEmpty ? path : "\(prefix)/\(path)")
-            if requiresToken { (entry.mountedFrom ?? subApp).requireToken() }
+            if tokenIsRequired { (entry.mountedFrom ?? subApp).requireToken() }
         }
     }
 
@@ -297,7 +297,7 @@ extension FeathersApp {
     @discardableResult
     public func unuse(_ path: String) async throws -> (any Actor)? {
         let path = Self.stripSlashes(path)
-        guard let entry = registry.remove(at: path) else { return nil }
+        guard let entry = serviceRegistry.remove(at: path) else { return nil }
         let service = await entry.service.implementation.actor
         if entry.mountedFrom == nil {
             // Existing references to the service now get an error that explains what happened.
@@ -309,17 +309,17 @@ extension FeathersApp {
 
     /// Adds an observer of the events that the transport delivers and services emit themselves, on every path and ahead
     /// of all subscribers, and of the gaps between them. Events that result from this app's own calls are not included.
-    package func observeEvents(with observer: EventSink) { registry.addObserver(observer) }
+    package func observeEvents(with observer: EventSink) { serviceRegistry.addObserver(observer) }
 
     /// Whether a service is registered at a path.
-    package func isRegistered(_ path: String) -> Bool { registry.registered(at: path) != nil }
+    package func isPathTaken(_ path: String) -> Bool { serviceRegistry.registered(at: path) != nil }
 
     /// Runs a request without a service path through the app's hooks.
     @concurrent
     package func respond(to request: ServiceRequest, by implementation: any Responder) async throws -> ServiceResponse {
         var request = request
         request.params[EndpointImplementation.self] = implementation
-        return try await Service<JSONValue>(app: self, registered: endpoints).execute(request)
+        return try await Service<JSONValue>(app: self, registered: endpointCalls).executeCall(request)
     }
 
     package static func stripSlashes(_ path: String) -> String {

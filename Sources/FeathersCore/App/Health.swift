@@ -29,7 +29,7 @@ public struct AppHealth: Sendable, Hashable {
     /// What the app's calls and events last met on each of its transports. Empty for an app without a transport.
     public internal(set) var transports: [TransportHealth] = []
     /// The status of the connection; nil if the app has none.
-    package let connection: ConnectionStatus?
+    public let connection: ConnectionStatus?
     /// The paths of services whose circuit breakers refuse calls. The app is ready nevertheless, for all others.
     public let openCircuits: [String]
 
@@ -50,7 +50,7 @@ public struct AppHealth: Sendable, Hashable {
         case .starting: "The app is starting"
         case .ready where !openCircuits.isEmpty:
             "The app is ready, but makes no calls of \(openCircuits.map { "'\($0)'" }.joined(separator: ", "))"
-        case .ready where connection.map(\.isOpen) == false:
+        case .ready where connection.map(\.isConnected) == false:
             "The app is ready, but receives no events until its connection is reestablished"
         case .ready: "The app is ready"
         case .reconnecting: "The connection was lost and is being reestablished"
@@ -88,7 +88,7 @@ extension FeathersApp {
     func noteHealth(hasStood: Bool = false) {
         healthMonitor.note { last in
             let connection = connectionStatus
-            let state = self.state(after: hasStood && last == .starting ? .ready : last, connection)
+            let state = self.healthState(after: hasStood && last == .starting ? .ready : last, connection)
             return (state, connection, circuitCounts.open)
         }
     }
@@ -100,9 +100,9 @@ extension FeathersApp {
         }
     }
 
-    private func state(after last: AppHealth.State, _ connection: ConnectionStatus?) -> AppHealth.State {
-        if gate.isClosed { return gate.isFinished ? .stopped : .shuttingDown }
-        let (phase, hasLived) = (withState { $0.phase }, lifetime.hasLived)
+    private func healthState(after last: AppHealth.State, _ connection: ConnectionStatus?) -> AppHealth.State {
+        if callGate.isClosed { return callGate.isFinished ? .stopped : .shuttingDown }
+        let (phase, hasLived) = (withState { $0.phase }, appLifetime.hasLived)
         let atRest: AppHealth.State = hasLived ? .stopped : .starting
         if phase == .settingUp { return .starting }
         let ready = healthMonitor.requests.isUnreachable ? AppHealth.State.unreachable : .ready
@@ -150,7 +150,8 @@ final class HealthMonitor: Sendable {
         if let connection {
             transports.append(
                 TransportHealth(
-                    kind: .connection, isReachable: connection.isOpen, lastFailure: lostConnection.withLock { $0 }))
+                    kind: .connection, isReachable: connection.isConnected, lastFailure: lostConnection.withLock { $0 })
+            )
         }
         if makesRequests { transports.append(requests.health) }
         return transports

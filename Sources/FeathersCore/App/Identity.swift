@@ -80,11 +80,11 @@ extension FeathersApp {
     /// Sets whether pushed events are for the signed-in user, or for everyone if no user is signed in. Other events are
     /// dropped. Call it before the identity changes.
     package func deliversPushedEvents(_ isTrue: Bool) {
-        registry.deliversPushes.store(isTrue, ordering: .sequentiallyConsistent)
+        serviceRegistry.deliversPushes.store(isTrue, ordering: .sequentiallyConsistent)
     }
 
     /// Delivers a gap to the subscribers because events were dropped.
-    package func pushedEventsMissed() { registry.emitGap(.reconnected) }
+    package func pushedEventsMissed() { serviceRegistry.emitGap(.reconnected) }
 
     /// Notifies the subscribers, and discards unsent requests of earlier sign-ins.
     package func identityChanged() {
@@ -95,7 +95,7 @@ extension FeathersApp {
         for transport in transport?.innermost ?? [] {
             (transport as? any CallQueueing)?.failUnsentCalls { !$0.isCurrent }
         }
-        registry.emitGap(.identityChanged, for: identityStore.sender)
+        serviceRegistry.emitGap(.identityChanged, for: identityStore.sender)
     }
 }
 

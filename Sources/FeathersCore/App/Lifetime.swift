@@ -8,14 +8,14 @@ extension FeathersApp {
     /// ``withFeathersApp(_:_:)`` share one lifetime. It begins with the first and ends with the last.
     /// - Throws: The errors of setup and teardown, and the reason if the connection was closed permanently.
     public func run() async throws {
-        try await lifetime.hold(self) { connectionEnd in
+        try await appLifetime.hold(self) { connectionEnd in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     do { try await connectionEnd.value() } catch is CancellationError {}
                 }
                 group.addTask {
-                    guard let order = try? await self.gate.order() else { return }
-                    await self.finish(order)
+                    guard let order = try? await self.callGate.order() else { return }
+                    await self.finishShutdown(order)
                 }
                 defer { group.cancelAll() }
                 try await group.next()
@@ -36,8 +36,8 @@ extension FeathersApp {
                 "'connect' needs a transport with a connection, such as '.socketIO(url)'; this app's transport has none"
             )
         }
-        gate.reopen()
-        try await UserScope.runApart(in: nil) { try await lifetime.connect(realTimeTransport) }
+        callGate.reopen()
+        try await UserScope.runApart(in: nil) { try await appLifetime.connect(realTimeTransport) }
     }
 
     /// Closes the transport's connection, and returns once it is closed. Does nothing if the transport has no
@@ -45,7 +45,7 @@ extension FeathersApp {
     ///
     /// This closes the connection for all its users. ``connect()`` opens it again.
     public func disconnect() async {
-        await lifetime.endConnection(of: self)
+        await appLifetime.endConnection(of: self)
     }
 
     /// The status of the connection; nil if the transport has none.
@@ -60,11 +60,11 @@ extension FeathersApp {
     var realTimeTransport: (any RealTimeTransport)? { transport as? any RealTimeTransport }
 
     /// Whether there is a connection, or an attempt to open one.
-    package var keepsConnection: Bool {
+    package var hasPermanentConnection: Bool {
         guard let status = connectionStatus else { return false }
         return switch status {
         // The app's own task may be about to open it.
-        case .offline, .closed: lifetime.isRunning
+        case .offline, .closed: appLifetime.isRunning
         case .connecting, .connected, .waiting: true
         }
     }
@@ -73,7 +73,7 @@ extension FeathersApp {
     ///
     /// It starts after the app's setup, or immediately if the app is already running, and is cancelled before the
     /// connection closes. It receives the app, so that it need not retain it.
-    public func use(backgroundWork work: @escaping @Sendable (FeathersApp) async -> Void) { lifetime.add(work) }
+    public func use(backgroundWork work: @escaping @Sendable (FeathersApp) async -> Void) { appLifetime.add(work) }
 }
 
 /// Sets up an app, keeps its connection open while `body` runs, and then tears it down, even if `body` throws.
@@ -85,7 +85,7 @@ public func withFeathersApp<Result>(
     _ app: FeathersApp, _ body: (FeathersApp) async throws -> Result
 ) async throws -> Result {
     // A permanently closed connection shows in its status and fails the calls that need it.
-    try await app.lifetime.hold(app) { _ in try await body(app) }
+    try await app.appLifetime.hold(app) { _ in try await body(app) }
 }
 
 /// The lifetime of an app. It counts its holders, and owns the two tasks that run until the last of them leaves.
@@ -125,7 +125,7 @@ final class AppLifetime: Sendable {
     /// - Parameter body: Receives a promise that is settled when the connection is closed permanently.
     func hold<Result>(_ app: FeathersApp, _ body: (Promise<Void>) async throws -> Result) async throws -> Result {
         try app.refuseToken(for: "The lifetime of an app")
-        app.gate.reopen()
+        app.callGate.reopen()
         // What others set up, or do in the background, is not the call of a user that this task may be making.
         let connectionEnd = try await UserScope.runApart(in: nil) {
             try await transitions.withLock { try await begin(app) }
@@ -172,7 +172,7 @@ final class AppLifetime: Sendable {
             await running.connection.value
             return start(app)
         }
-        try await app.setUp()
+        try await app.setUpServices()
         return start(app)
     }
 
@@ -213,7 +213,7 @@ final class AppLifetime: Sendable {
         tasks.connection.cancel()
         await tasks.connection.value
         if !isConnectedByHand { await app.realTimeTransport?.disconnect() }
-        try await app.tearDown()
+        try await app.tearDownServices()
     }
 
     /// Begins to keep the app's connection, if its transport has one.

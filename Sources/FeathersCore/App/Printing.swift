@@ -30,7 +30,7 @@ extension ServiceRequest: SecretHiding {
 }
 
 extension HookContext: SecretHiding {
-    public var description: String { "HookContext(\(type) \(request.outline))" }
+    public var description: String { "HookContext(\(type) \(serviceRequest.outline))" }
 }
 
 extension ServiceResponse: SecretHiding {}

@@ -13,7 +13,7 @@ extension FeathersApp {
     /// Sets up the registered services in the order of their registration. Does nothing if the app is already set up.
     /// ``run()`` and ``withFeathersApp(_:_:)`` call this method.
     /// - Throws: Any error of a service's setup or of a hook. In that case, the app is not set up.
-    package func setUp() async throws {
+    package func setUpServices() async throws {
         let hooks: [LifecycleHook]? = withState {
             guard $0.phase == .idle else { return nil }
             $0.phase = .settingUp
@@ -33,7 +33,7 @@ extension FeathersApp {
     /// Tears down the registered services in the order of their registration. Does nothing if the app is not set up.
     /// - Throws: Any error of a service's teardown or of a hook. The app then counts as torn down, and later services
     ///   are not torn down.
-    package func tearDown() async throws {
+    package func tearDownServices() async throws {
         let hooks: [LifecycleHook]? = withState {
             guard $0.phase == .setUp else { return nil }
             $0.phase = .idle
@@ -45,7 +45,7 @@ extension FeathersApp {
     }
 
     /// Whether a newly registered service must be set up immediately.
-    var isSetUp: Bool { withState { $0.phase == .setUp } }
+    var servicesAreSetUp: Bool { withState { $0.phase == .setUp } }
 
     private func run(_ hooks: ArraySlice<LifecycleHook>, _ body: (any LifecycleService, String) async throws -> Void)
         async throws
@@ -58,7 +58,7 @@ extension FeathersApp {
         while case let paths = servicePaths.filter({ !done.contains($0) }), !paths.isEmpty {
             for path in paths {
                 done.insert(path)
-                guard let entry = registry.registered(at: path), entry.mountedFrom == nil else { continue }
+                guard let entry = serviceRegistry.registered(at: path), entry.mountedFrom == nil else { continue }
                 if let service = await entry.service.implementation.actor as? any LifecycleService {
                     try await body(service, path)
                 }

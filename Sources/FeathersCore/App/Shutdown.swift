@@ -21,8 +21,8 @@ extension FeathersApp {
     package func shutDown(within limit: Duration, clock: any Clock<Duration>) async -> Int {
         beginShutdown(within: limit, clock: clock)
         // The shutdown has already been ordered, so a cancelled caller does not wait.
-        guard let order = try? await gate.order() else { return gate.inFlight }
-        return await finish(order)
+        guard let order = try? await callGate.order() else { return callGate.inFlight }
+        return await finishShutdown(order)
     }
 
     /// Starts ``shutDown(within:)`` without waiting, for handlers that must not wait. ``run()`` completes the shutdown,
@@ -38,53 +38,56 @@ extension FeathersApp {
     package func beginShutdown(after delay: Duration = .zero, within limit: Duration, clock: any Clock<Duration>) {
         let clock = RelativeClock(clock)
         let closing = clock.now + max(delay, .zero)
-        gate.announce(ShutdownOrder(closing: closing, deadline: closing + limit, clock: clock), closes: delay <= .zero)
+        callGate.announce(
+            ShutdownOrder(closing: closing, deadline: closing + limit, clock: clock), closes: delay <= .zero)
         noteHealth()
     }
 
     /// Runs a body whose calls count as part of calls in flight, although they are made elsewhere.
     package func onBehalfOfCalls<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        try await CallGate.$entered.withValue(gate, operation: body)
+        try await CallGate.$entered.withValue(callGate, operation: body)
     }
 
     /// Runs a call over its own transport, which is told to end its calls at the end of the shutdown.
-    package func using<Result>(_ transport: any Transport, _ body: () async throws -> Result) async rethrows -> Result {
-        let hold = hold(transport)
+    package func holdingTransport<Result>(_ transport: any Transport, _ body: () async throws -> Result) async rethrows
+        -> Result
+    {
+        let hold = holdTransport(transport)
         defer { withExtendedLifetime(hold) {} }
         return try await body()
     }
 
     /// Registers a transport that must end its calls at the end of the shutdown, for as long as the returned object
     /// exists.
-    package func hold(_ transport: any Transport) -> TransportHold { TransportHold(transport, at: gate) }
+    package func holdTransport(_ transport: any Transport) -> TransportHold { TransportHold(transport, at: callGate) }
 
     /// Returns when the app makes no more calls.
     /// - Throws: `CancellationError` if the task is cancelled.
-    package func shutDownBegan() async throws { try await gate.order().waitForClosing() }
+    package func shutDownBegan() async throws { try await callGate.order().waitForClosing() }
 
     /// Whether the app makes no more calls.
-    package var isShuttingDown: Bool { gate.rejectsCalls }
+    package var rejectsCalls: Bool { callGate.rejectsCalls }
 
     /// Waits for the calls in flight or for their time limit, and ends the remaining calls.
     @discardableResult
-    func finish(_ order: ShutdownOrder) async -> Int {
+    func finishShutdown(_ order: ShutdownOrder) async -> Int {
         // A cancelled task does not wait.
         try? await order.waitForClosing()
-        gate.close()
+        callGate.close()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [gate] in try? await gate.waitUntilEmpty() }
+            group.addTask { [callGate] in try? await callGate.waitUntilEmpty() }
             group.addTask { try? await order.clock.sleep(until: order.deadline) }
             await group.next()
             group.cancelAll()
         }
-        let left = gate.inFlight
-        gate.finish()
+        let left = callGate.inFlight
+        callGate.finish()
         transport?.endCalls()
-        for transport in gate.heldTransports { transport.endCalls() }
-        for (_, entry) in registry.registered {
+        for transport in callGate.heldTransports { transport.endCalls() }
+        for (_, entry) in serviceRegistry.registered {
             if let remote = await entry.service.implementation as? RemoteResponder { remote.transport.endCalls() }
         }
-        await lifetime.endConnection(of: self, isShutDown: true)
+        await appLifetime.endConnection(of: self, isShutDown: true)
         noteHealth()
         return left
     }

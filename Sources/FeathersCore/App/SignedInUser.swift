@@ -16,10 +16,10 @@ extension FeathersApp {
     }
 
     /// Returns the record of the signed-in user, followed by every change.
-    package func userUpdates() -> AsyncStream<JSONValue?> { identityStore.userUpdates() }
+    package func userRecordUpdates() -> AsyncStream<JSONValue?> { identityStore.userUpdates() }
 
     /// The sign-in, with the record of its user; nil if that is not known.
-    package var signedInUser: (sender: RequestSender, user: JSONValue?) { identityStore.signedIn }
+    package var senderAndUser: (sender: RequestSender, user: JSONValue?) { identityStore.signedIn }
 
     package func decodeUser<User: Decodable>(_ record: JSONValue) throws -> User {
         if let user = record as? User { return user }
@@ -27,7 +27,9 @@ extension FeathersApp {
     }
 
     /// Sets the record of a user, who is signed in or signs in next. Call ``identityChanged()`` afterward.
-    package func setUser(_ record: JSONValue?, of identity: Identity?) { identityStore.setUser(record, of: identity) }
+    package func recordUser(_ record: JSONValue?, of identity: Identity?) {
+        identityStore.setUser(record, of: identity)
+    }
 
     /// Calls a function after every change of the user or the user's record.
     package func observeUser(_ observer: @escaping @Sendable () -> Void) { identityStore.observeUser(observer) }

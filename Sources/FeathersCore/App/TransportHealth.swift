@@ -95,9 +95,6 @@ extension FeathersError {
 }
 
 extension ConnectionStatus {
-    /// Whether the connection is open.
-    var isOpen: Bool { if case .connected = self { true } else { false } }
-
     /// Why there is no connection; nil if none was lost or refused.
     fileprivate var failureReason: DisconnectReason? {
         switch self {

@@ -97,7 +97,7 @@ extension ServiceRequest {
     /// - Throws: ``FeathersError/Code/badRequest`` if a header cannot contain the token, or if the call belongs to the
     ///   app's user.
     mutating func readToken(in app: FeathersApp) throws(FeathersError) {
-        guard let given = params[CallToken.self], given !== token else { return }
+        guard let given = params[CallToken.self], given !== callToken else { return }
         if let flaw = CallToken.flaw(in: given.value) {
             throw .refused("'\(method)' on service '\(path)' was not sent: its token \(flaw)")
         }
@@ -105,7 +105,7 @@ extension ServiceRequest {
             try app.refuseToken(in: params, for: params.isLive ? "A live query" : "A queued write")
         }
         let owned = given.owner == nil ? CallToken(given.value, owner: app.weakReference) : given
-        (token, params[CallToken.self], sender) = (owned, owned, RequestSender.ofCall)
+        (callToken, params[CallToken.self], sender) = (owned, owned, RequestSender.ofCall)
     }
 
     /// Checks that the call says for whom it is made, if calls of the app need a token. Runs after the hooks, which may
@@ -113,18 +113,18 @@ extension ServiceRequest {
     /// - Throws: ``FeathersError/Code/notAuthenticated``.
     @inline(__always)
     func checkUser(in app: FeathersApp) throws(FeathersError) {
-        if app.requiresToken { try checkRequiredUser(in: app) }
+        if app.tokenIsRequired { try checkRequiredUser(in: app) }
     }
 
     private func checkRequiredUser(in app: FeathersApp) throws(FeathersError) {
-        if token != nil || params.hasCredentials(in: app.tokenForm ?? TokenForm()) { return }
+        if callToken != nil || params.hasCredentials(in: app.tokenForm ?? TokenForm()) { return }
         try app.requireOwnUser(for: "'\(method)' on service '\(path)'")
     }
 
     /// Whether the call is made for a user other than the app's own: with a token, or with its own credentials in the
     /// header field of the app's authentication.
     package func isForAnotherUser(in app: FeathersApp?) -> Bool {
-        if token != nil { return true }
+        if callToken != nil { return true }
         guard !params.headers.isEmpty, let field = app?.tokenForm?.field else { return false }
         return params.names(field) && params.appToken == nil
     }
@@ -134,14 +134,14 @@ extension ServiceRequest {
     ///   - app: The app that sends the call.
     ///   - mayCarry: Whether the app's credentials may be sent to the call's server.
     mutating func addTokenField(_ app: FeathersApp?, mayCarry: Bool) throws(FeathersError) {
-        guard let token else { return }
+        guard let callToken else { return }
         let form = app?.tokenForm ?? TokenForm()
         if params.names(form.field) {
             throw .refused(
                 "'\(method)' on service '\(path)' was not sent: it has a token and the header field '\(form.field)'")
         }
-        guard mayCarry, let app, let owner = token.owner?.app else { return }
-        params.setToken(form.field, form.value(of: token.value), of: sender, lentBy: owner === app ? nil : owner)
+        guard mayCarry, let app, let owner = callToken.owner?.app else { return }
+        params.setToken(form.field, form.value(of: callToken.value), of: sender, lentBy: owner === app ? nil : owner)
     }
 }
 
@@ -149,11 +149,11 @@ extension Service {
     /// Runs a request through the hooks and the service, then emits its event.
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent @inline(__always)
-    func execute(_ request: consuming ServiceRequest) async throws -> ServiceResponse {
+    func executeCall(_ request: consuming ServiceRequest) async throws -> ServiceResponse {
         if UserScope.current == nil, request.params.token == nil, DeadlineScope.current == nil {
             return try await perform(request)
         }
-        return try await withToken(of: request) { request in
+        return try await sendingToken(of: request) { request in
             try await DeadlineScope.run(request) { try await perform($0) }
         }
     }
@@ -162,20 +162,20 @@ extension Service {
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent
     func executeStream(_ request: ServiceRequest, into channel: ResultChannel) async throws -> ServiceResponse {
-        try await withToken(of: request) { request in
+        try await sendingToken(of: request) { request in
             try await DeadlineScope.run(request) { try await performStream($0, into: channel) }
         }
     }
 
     /// Reads the token that a call is made with, which also applies to the calls within it.
     @concurrent
-    private func withToken(
+    private func sendingToken(
         of request: ServiceRequest, _ perform: @concurrent @Sendable (ServiceRequest) async throws -> ServiceResponse
     ) async throws -> ServiceResponse {
         var request = request
-        if request.token == nil, request.sender == nil { request.params = request.params.withScopedToken(of: app) }
+        if request.callToken == nil, request.sender == nil { request.params = request.params.withScopedToken(of: app) }
         try request.readToken(in: app)
-        guard let token = request.token, let owner = token.owner?.app else { return try await perform(request) }
+        guard let token = request.callToken, let owner = token.owner?.app else { return try await perform(request) }
         return try await owner.withToken(token.value) { [request] in try await perform(request) }
     }
 }

@@ -49,6 +49,6 @@ extension Service where Model == JSONValue {
     /// - Throws: ``FeathersError`` that names the property if it is missing, or neither a string nor a number.
     public func id(of record: JSONValue) async throws(FeathersError) -> ServiceID {
         let memory = await registered.implementation.actor as? MemoryService
-        return try record.id(named: memory?.options.id ?? idProperty)
+        return try record.id(named: memory?.memoryOptions.id ?? idProperty)
     }
 }

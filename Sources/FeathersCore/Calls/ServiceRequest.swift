@@ -20,7 +20,7 @@ public struct ServiceRequest: Sendable {
     package var sender: RequestSender?
 
     /// The token that the call is made with instead of the app's own; nil if it has none.
-    package var token: CallToken?
+    package var callToken: CallToken?
 
     /// The lowercase names of the app's ``FeathersApp/harmlessHeaders``; nil for the default ones. Set immediately
     /// before sending.

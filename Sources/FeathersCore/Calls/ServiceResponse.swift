@@ -28,27 +28,29 @@ public struct ServiceResponse: Sendable {
         case deferred(any DeferredResult)
     }
 
-    private var body: Body
+    private var resultBody: Body
     /// A short array with linear search: most responses have no metadata, the others one or two values.
-    private var metadata: [Entry]?
+    private var metadataEntries: [Entry]?
 
     /// Creates a response without metadata.
     public init(_ result: JSONValue) {
-        body = .value(result)
+        resultBody = .value(result)
     }
 
     /// Creates a response whose result is made when something reads it.
     package init(_ result: some DeferredResult) {
-        body = .deferred(result)
+        resultBody = .deferred(result)
     }
 
     /// The result in the format of its transport; nil if it is JSON, for example because a hook has set it.
-    package var deferredResult: (any DeferredResult)? { if case .deferred(let result) = body { result } else { nil } }
+    package var deferredResult: (any DeferredResult)? {
+        if case .deferred(let result) = resultBody { result } else { nil }
+    }
 
     /// The result.
     public var result: JSONValue {
         get {
-            switch body {
+            switch resultBody {
             case .value(let value): value
             case .deferred(let result): result.json
             }
@@ -56,11 +58,11 @@ public struct ServiceResponse: Sendable {
         _modify {
             // Moved out, so that modifying it in place copies nothing.
             var value = result
-            body = .value(.null)
-            defer { body = .value(value) }
+            resultBody = .value(.null)
+            defer { resultBody = .value(value) }
             yield &value
         }
-        set { body = .value(newValue) }
+        set { resultBody = .value(newValue) }
     }
 
     /// Decodes the result.
@@ -77,26 +79,27 @@ public struct ServiceResponse: Sendable {
     /// A value that transports and middleware return in addition to the result.
     public subscript<Key: ResponseKey>(key: Key.Type) -> Key.Value? {
         get {
-            guard let metadata else { return nil }
+            guard let metadataEntries else { return nil }
             let key = ObjectIdentifier(key)
-            for entry in metadata where entry.key == key {
+            for entry in metadataEntries where entry.key == key {
                 return entry.value as? Key.Value ?? (entry.value as? DeferredValue<Key.Value>)?.make()
             }
             return nil
         }
         set {
             let key = ObjectIdentifier(key)
-            var entries = metadata ?? []
+            var entries = metadataEntries ?? []
             entries.removeAll { $0.key == key }
             if let newValue { entries.append(Entry(key: key, value: newValue)) }
-            metadata = entries.isEmpty ? nil : entries
+            metadataEntries = entries.isEmpty ? nil : entries
         }
     }
 
     /// Sets a value that is made when something reads it.
     package mutating func set<Key: ResponseKey>(_ key: Key.Type, _ make: @escaping @Sendable () -> Key.Value) {
         self[key] = nil
-        metadata = (metadata ?? []) + [Entry(key: ObjectIdentifier(key), value: DeferredValue(make: make))]
+        metadataEntries =
+            (metadataEntries ?? []) + [Entry(key: ObjectIdentifier(key), value: DeferredValue(make: make))]
     }
 }
 
@@ -113,7 +116,7 @@ public protocol ResponseKey {
 
 extension ServiceResponse {
     /// Whether the result is a stream. Most responses have no metadata, so this costs nothing.
-    var isStream: Bool { metadata != nil && self[ResultStream.self] != nil }
+    var isStream: Bool { metadataEntries != nil && self[ResultStream.self] != nil }
 
     /// Decodes the value at a path of root keys.
     /// - Throws: ``MissingRootKey``, and the errors of the codec.

@@ -53,18 +53,18 @@ extension FeathersApp {
     package var ownScope: UserScope { UserScope(weakReference, .own, outer: nil) }
 
     /// Whether only calls for the user of a token, and calls that are marked as the app's own, are made.
-    package var requiresToken: Bool { tokenRequirement.load(ordering: .relaxed) }
+    package var tokenIsRequired: Bool { tokenRequirement.load(ordering: .relaxed) }
 
     /// Refuses calls without a token from now on, also those of mounted apps: they act for the same callers.
     package func requireToken() {
         guard tokenRequirement.exchange(true, ordering: .sequentiallyConsistent) == false else { return }
-        for (_, entry) in registry.registered { entry.mountedFrom?.requireToken() }
+        for (_, entry) in serviceRegistry.registered { entry.mountedFrom?.requireToken() }
     }
 
     /// - Throws: ``FeathersError/Code/notAuthenticated`` if calls of the app need a token, and the current scope is
     ///   not the app's own user's.
     package func requireOwnUser(for what: String) throws(FeathersError) {
-        guard requiresToken, UserScope.current?.user(for: self)?.isOwn != true else { return }
+        guard tokenIsRequired, UserScope.current?.user(for: self)?.isOwn != true else { return }
         throw FeathersError(
             .notAuthenticated,
             "\(what) has no token, which this app requires: use 'withToken' to act for a user, or 'asOwnUser' for the "
@@ -116,7 +116,7 @@ package struct UserScope: Sendable {
 
     /// Returns for whom the calls of an app, or of an app that is mounted in it, are made; nil if no scope says so.
     func user(for other: FeathersApp) -> User? {
-        if app === other.weakReference || app.app?.registry.mounts(other) == true { return user }
+        if app === other.weakReference || app.app?.serviceRegistry.mounts(other) == true { return user }
         return outer.first?.user(for: other)
     }
 

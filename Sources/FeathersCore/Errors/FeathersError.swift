@@ -62,7 +62,7 @@ public struct FeathersError: Error, Sendable {
     /// The called method; nil if the error did not come from a service call.
     public var method: ServiceMethod?
     /// Text that the description adds to the server's message, such as the URL of the response. It contains no secrets.
-    package var hint: String?
+    package var advice: String?
     /// Whether the server is one that doesn't get the app's token, so that a 401 says nothing about the app's user.
     package var isFromUntrustedServer = false
 
@@ -125,12 +125,12 @@ extension FeathersError: CustomStringConvertible {
             case .neverSent: "never sent"
             case .mayHaveExecuted: "may have been executed"
             }
-        let notes = [hint, call, uncertainty].compactMap(\.self).joined(separator: ", ")
+        let notes = [advice, callText, uncertainty].compactMap(\.self).joined(separator: ", ")
         return "\(name) \(code.rawValue): \(message)\(notes.isEmpty ? "" : " (\(notes))")"
     }
 
     /// The call; nil if the message already names it.
-    private var call: String? {
+    private var callText: String? {
         guard let path, let method, !(message.contains("'\(path)'") && message.contains("'\(method)'")) else {
             return nil
         }

@@ -66,7 +66,7 @@ extension FeathersError.Code {
     ]
 
     /// The name of FeathersJS' class for the code, such as `NotFound`; nil if there is none.
-    package var name: String? { Self.classes.first { $0.code == self }?.name }
+    public var name: String? { Self.classes.first { $0.code == self }?.name }
     /// The CSS-like name of FeathersJS' class for the code, such as `not-found`; nil if there is none.
     package var className: String? { Self.classes.first { $0.code == self }?.className }
 

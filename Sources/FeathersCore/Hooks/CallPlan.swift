@@ -94,7 +94,7 @@ final class CallPlan: Sendable {
 
     /// Runs the call and reports it. Everything inside reports to the same sinks.
     private func runReported(_ context: inout HookContext) async throws {
-        let call = CallReporter(diagnostics, path: context.path, request: context.request)
+        let call = CallReporter(diagnostics, path: context.path, request: context.serviceRequest)
         call.began()
         do {
             try await Diagnostics.$current.withValue(call.diagnostics) {
@@ -135,26 +135,28 @@ final class CallPlan: Sendable {
                 case .noteFields: context.noteCallersFields()
                 case .dropFields(let remote): context.dropAppFields(for: remote)
                 case .method:
-                    if context.request.params.token != nil { try context.request.readToken(in: context.app) }
-                    try context.request.checkUser(in: context.app)
+                    if context.serviceRequest.params.token != nil {
+                        try context.serviceRequest.readToken(in: context.app)
+                    }
+                    try context.serviceRequest.checkUser(in: context.app)
                     // A hook may have set the result.
                     guard context.response == nil else { break }
                     context.type = .around
                     let endpoint = context.method == method ? endpoint : try await endpoint(of: context)
                     do {
                         context.response =
-                            if let channel = context.channel {
-                                try await channel.run(endpoint, context.request)
+                            if let channel = context.resultChannel {
+                                try await channel.run(endpoint, context.serviceRequest)
                             } else {
-                                try await endpoint.respond(to: context.request)
+                                try await endpoint.respond(to: context.serviceRequest)
                             }
                     } catch let error as FeathersError where context.method != method {
                         // Names the method that ran: a read that a hook has turned into a write is not repeated as one.
                         throw error.ending(context.method, of: context.path)
                     }
-                    if hasHooks, context.request.params.readsFromServer, let response = context.response {
+                    if hasHooks, context.serviceRequest.params.readsFromServer, let response = context.response {
                         context.response?[AtMethod.self] = AtMethod(
-                            query: context.request.params.query, result: response.result)
+                            query: context.serviceRequest.params.query, result: response.result)
                     }
                 }
                 index = next
@@ -168,7 +170,7 @@ final class CallPlan: Sendable {
     /// shares this plan.
     /// - Throws: ``FeathersError/Code/badRequest`` if the id or data that the method needs is missing.
     private func endpoint(of context: HookContext) async throws -> any Responder {
-        let (request, service) = (context.request, context.service.registered)
+        let (request, service) = (context.serviceRequest, context.service.registered)
         switch request.method {
         case .get, .update, .patch, .remove: if request.id == nil { throw missing("id", request) }
         case .find, .create, .custom: break

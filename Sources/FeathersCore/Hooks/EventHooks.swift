@@ -64,7 +64,7 @@ extension Service {
     /// Only a server's events pass through them. Events of services in this process, and of the app's own calls over a
     /// transport without events, already have the form that the hooks of those calls gave them.
     package var hasEventHooks: Bool {
-        guard app.realTimeTransport != nil, !app.isRegistered(path) else { return false }
-        return !registered.eventHooks.all.isEmpty || !app.registry.eventHooks.all.isEmpty
+        guard app.realTimeTransport != nil, !app.isPathTaken(path) else { return false }
+        return !registered.eventHooks.all.isEmpty || !app.serviceRegistry.eventHooks.all.isEmpty
     }
 }

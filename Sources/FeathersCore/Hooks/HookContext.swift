@@ -63,7 +63,7 @@ public struct HookContext: Sendable {
     public let service: Service<JSONValue>
 
     /// The call in the form that the service receives after the hooks have run.
-    var request: ServiceRequest
+    var serviceRequest: ServiceRequest
 
     /// The type of the current hook.
     public internal(set) var type: HookType = .around
@@ -94,7 +94,7 @@ extension HookContext {
     public var app: FeathersApp { service.app }
 
     /// The path of the service.
-    public var path: String { request.path }
+    public var path: String { serviceRequest.path }
 
     /// The called method.
     ///
@@ -102,10 +102,10 @@ extension HookContext {
     /// hooks stay those of the original method. Set ``id`` and ``data`` as the other method needs them. If the id is
     /// missing, the call fails instead of affecting every record.
     public var method: ServiceMethod {
-        get { request.method }
+        get { serviceRequest.method }
         set {
-            guard newValue != request.method else { return }
-            request.method = newValue
+            guard newValue != serviceRequest.method else { return }
+            serviceRequest.method = newValue
             event = service.registered.event(endOf: newValue)
         }
     }
@@ -113,20 +113,20 @@ extension HookContext {
     /// The id of the record; nil in `find`, `create` and custom methods, and in calls that affect every matching
     /// record.
     public var id: ServiceID? {
-        get { request.id }
-        set { request.id = newValue }
+        get { serviceRequest.id }
+        set { serviceRequest.id = newValue }
     }
 
     /// The payload of `create`, `update`, `patch` and custom methods.
     public var data: JSONValue? {
-        get { request.data }
-        _modify { yield &request.data }
+        get { serviceRequest.data }
+        _modify { yield &serviceRequest.data }
     }
 
     /// The query, the header fields and other parameters of the call. Hooks may change them.
     public var params: Params {
-        get { request.params }
-        _modify { yield &request.params }
+        get { serviceRequest.params }
+        _modify { yield &serviceRequest.params }
     }
 
     /// The result of the call. Setting it before the method runs skips only the method. Setting it in an error hook
@@ -166,7 +166,7 @@ extension HookContext {
     }
 
     /// Where the items of a streamed result go; nil for other calls.
-    var channel: ResultChannel? {
+    var resultChannel: ResultChannel? {
         get { rare?.channel }
         set { rare = Rare(dispatch: rare?.dispatch, original: rare?.original, channel: newValue) }
     }

@@ -43,7 +43,7 @@ extension Hooks {
                     timeout: DeadlineScope.bound(context.params.timeout))
                 let app = context.app
                 // A call for another user does not depend on who is signed in to the app.
-                let isForAnotherUser = context.request.isForAnotherUser(in: app)
+                let isForAnotherUser = context.serviceRequest.isForAnotherUser(in: app)
                 if !isForAnotherUser { _ = await app.resolvedIdentity() }
                 var sender = isForAnotherUser ? .ofCall : app.currentSender
                 // Each attempt starts from the original context, before the inner hooks have run.
@@ -54,14 +54,14 @@ extension Hooks {
                         context = attempt
                         return
                     } catch let error as FeathersError
-                        where error.permitsRepeating(error.request(of: context), refusedWrites: refusedWrites)
+                        where error.permitsRepeating(error.failedRequest(of: context), refusedWrites: refusedWrites)
                     {
                         let pause = schedule.failed(
                             retryAfter: error.retryAfter, elapsed: timebase.now - start,
                             chance: Double.random(in: 0...1))
                         // The first attempt may have signed the app in, or another user has signed in meanwhile: a read
                         // may be made as that user, but a write is never sent as a different one.
-                        let isRead = error.request(of: context).isSafeToRepeat
+                        let isRead = error.failedRequest(of: context).isSafeToRepeat
                         if !isForAnotherUser, sender.identity == nil, isRead { sender = app.currentSender }
                         guard let pause, sender.isCurrent, budget.takeRetry(at: context.path) else { throw error }
                         Diagnostics.current.retrying(context.method, context.path, after: error, pause: pause)
@@ -82,8 +82,8 @@ extension Hooks {
 
 extension FeathersError {
     /// Returns the request of a failed attempt. An inner hook may have changed its method, which the error names.
-    fileprivate func request(of context: HookContext) -> ServiceRequest {
-        var request = context.request
+    fileprivate func failedRequest(of context: HookContext) -> ServiceRequest {
+        var request = context.serviceRequest
         if path == context.path, let method { request.method = method }
         return request
     }

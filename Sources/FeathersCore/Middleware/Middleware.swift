@@ -61,7 +61,7 @@ package struct MiddlewareSite: Sendable {
         var implementation = implementation
         if let remote = implementation as? RemoteResponder, let app = weakApp.app {
             implementation = SendingResponder(
-                remote: remote, gate: app.gate, app: weakApp, recordsSender: app.recordsSender,
+                remote: remote, gate: app.callGate, app: weakApp, recordsSender: app.recordsSender,
                 reach: remote.isOwn && app.realTimeTransport == nil ? app.healthMonitor.requests : nil)
         }
         if app.middleware.isEmpty && service.middleware.isEmpty { return implementation }

@@ -77,7 +77,7 @@ struct SendingResponder: Responder {
             DeadlineScope.callReachedService()
         }
         if let span = TraceContext.current { request.params.add(span) }
-        if request.token != nil || !request.params.headers.isEmpty {
+        if request.callToken != nil || !request.params.headers.isEmpty {
             let app = app.app
             try request.addTokenField(app, mayCarry: app?.trusts(remote) == true)
             request.harmlessFields = app?.harmlessFields
@@ -106,7 +106,7 @@ struct SendingResponder: Responder {
             error.isFromUntrustedServer = true
             let servers = FeathersApp.origins(of: remote.transport).map(\.description).sorted()
             let server = servers.isEmpty ? "the service's own transport" : servers.joined(separator: " or ")
-            error.hint = error.hint ?? "from \(server), which doesn't get the app's token"
+            error.advice = error.advice ?? "from \(server), which doesn't get the app's token"
             throw error
         }
     }

@@ -8,8 +8,8 @@ extension Service {
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent @inline(__always)
     func perform(_ request: consuming ServiceRequest) async throws -> ServiceResponse {
-        guard app.gate.enter() else { throw FeathersError.shuttingDown(request) }
-        defer { app.gate.leave() }
+        guard app.callGate.enter() else { throw FeathersError.shuttingDown(request) }
+        defer { app.callGate.leave() }
         let method = request.method
         do {
             let plan: CallPlan
@@ -24,7 +24,9 @@ extension Service {
                 try request.checkUser(in: app)
                 let response =
                     plan.mayCallOthers
-                    ? try await CallGate.$entered.withValue(app.gate) { try await plan.endpoint.respond(to: request) }
+                    ? try await CallGate.$entered.withValue(app.callGate) {
+                        try await plan.endpoint.respond(to: request)
+                    }
                     : try await plan.endpoint.respond(to: request)
                 if response.isStream { throw FeathersError.streams(method, of: path) }
                 if let event = plan.event {
@@ -32,11 +34,11 @@ extension Service {
                 }
                 return response
             }
-            var context = HookContext(service: json, request: request, event: plan.event)
-            try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
+            var context = HookContext(service: json, serviceRequest: request, event: plan.event)
+            try await CallGate.$entered.withValue(app.callGate) { try await plan.run(&context) }
             var response = context.response ?? ServiceResponse(.null)
             if response.isStream { throw FeathersError.streams(method, of: path) }
-            if plan.hasHooks, context.request.params.readsFromServer, response[AtMethod.self] == nil {
+            if plan.hasHooks, context.serviceRequest.params.readsFromServer, response[AtMethod.self] == nil {
                 response[AtMethod.self] = AtMethod(query: nil, result: .null)
             }
             if let event = context.event {
@@ -54,15 +56,15 @@ extension Service {
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.
     @concurrent
     func performStream(_ request: ServiceRequest, into channel: ResultChannel) async throws -> ServiceResponse {
-        guard app.gate.enter() else { throw FeathersError.shuttingDown(request) }
-        defer { app.gate.leave() }
+        guard app.callGate.enter() else { throw FeathersError.shuttingDown(request) }
+        defer { app.callGate.leave() }
         do {
             let plan = await registered.currentPlan(for: request.method, in: app)
             var request = request
             if plan.recordsSender { request.recordSender(of: app) }
-            var context = HookContext(service: json, request: request, event: nil)
-            context.channel = channel
-            try await CallGate.$entered.withValue(app.gate) { try await plan.run(&context) }
+            var context = HookContext(service: json, serviceRequest: request, event: nil)
+            context.resultChannel = channel
+            try await CallGate.$entered.withValue(app.callGate) { try await plan.run(&context) }
             return context.response ?? ServiceResponse(.null)
         } catch let error as FeathersError where error.path == nil && !path.isEmpty {
             throw error.ending(request.method, of: path)
@@ -82,7 +84,7 @@ extension Service {
         // Only to subscribers: the app's own caches observe its calls in their middleware.
         let result = result()
         let records = if case .array(let records) = result { records } else { [result] }
-        app.registry.hand(
+        app.serviceRegistry.hand(
             records.map { ServiceEvent(ownAt: path, name: event, data: $0) }, to: registered.events, sentAs: sender)
     }
 }

@@ -76,10 +76,10 @@ public struct Service<Model: Codable & Sendable>: Sendable {
     /// The actor that owns the service's hooks and options.
     public let registered: RegisteredService
     /// How the records are written; nil for the app's own way.
-    let format: RecordFormat?
+    let recordFormat: RecordFormat?
 
     init(app: FeathersApp, registered: RegisteredService, format: RecordFormat? = nil) {
-        (self.app, self.registered, self.format) = (app, registered, format)
+        (self.app, self.registered, self.recordFormat) = (app, registered, format)
     }
 
     /// The path without leading and trailing slashes.
@@ -92,7 +92,9 @@ public struct Service<Model: Codable & Sendable>: Sendable {
     public var hooks: Hooks { get async { await registered.hooks } }
 
     /// The same service with JSON as its records. It has neither root keys nor a codec of its own.
-    public var json: Service<JSONValue> { Service<JSONValue>(app: app, registered: registered, format: format?.json) }
+    public var json: Service<JSONValue> {
+        Service<JSONValue>(app: app, registered: registered, format: recordFormat?.json)
+    }
 
     /// Returns the same service with a model for its records.
     /// - Parameters:
@@ -115,7 +117,7 @@ public struct Service<Model: Codable & Sendable>: Sendable {
     public func respond(to request: ServiceRequest) async throws -> ServiceResponse {
         var request = request
         request.path = path
-        return try await execute(request)
+        return try await executeCall(request)
     }
 }
 
@@ -123,7 +125,7 @@ extension Service {
     /// Returns a request with the conditions of both queries.
     /// - Throws: ``FeathersError/Code/badRequest`` that names the model, if a date of the query cannot be written.
     @inline(__always)
-    package func request(
+    package func makeRequest(
         _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, query: Query<Model>, params: Params
     ) throws(FeathersError) -> ServiceRequest {
         var params = params
@@ -143,7 +145,7 @@ extension Service {
             guard id != nil else { throw .refused("'\(method)' on service '\(path)' needs an id") }
         case .find, .create, .custom: break
         }
-        return try request(method, id: id, data: data, query: query, params: params)
+        return try makeRequest(method, id: id, data: data, query: query, params: params)
     }
 
     /// - Throws: ``FeathersError/Code/badRequest`` for one of Feathers' six methods.
@@ -153,7 +155,7 @@ extension Service {
         guard method.isCustom else {
             throw .refused("'\(method)' is not a custom method: use '\(method)(…)' instead of 'call(\"\(method)\")'")
         }
-        return try request(method, data: data, query: query, params: params)
+        return try makeRequest(method, data: data, query: query, params: params)
     }
 }
 
@@ -184,10 +186,10 @@ final class RecordFormat: Sendable {
 }
 
 extension Service {
-    /// The property that holds a record's id.
-    package var idProperty: String { format?.idProperty ?? "id" }
+    /// The property of a record that holds its id.
+    public var idProperty: String { recordFormat?.idProperty ?? "id" }
     /// The path through the envelope of the server's responses; empty if there is none.
-    package var rootKeys: [RootKey] { format?.rootKeys ?? [] }
+    package var rootKeys: [RootKey] { recordFormat?.rootKeys ?? [] }
 
     /// Returns the same service for what refers to its records: with root keys and a codec or, for those that are not
     /// given, as the app has last read the records as this model.
@@ -206,6 +208,6 @@ extension Service {
     package func identified(by property: String) -> Service {
         Service(
             app: app, registered: registered,
-            format: RecordFormat(idProperty: property, rootKeys: rootKeys, coding: format?.coding))
+            format: RecordFormat(idProperty: property, rootKeys: rootKeys, coding: recordFormat?.coding))
     }
 }

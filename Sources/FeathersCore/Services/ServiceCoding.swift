@@ -22,7 +22,7 @@ private enum CallCoding: ParamsKey { typealias Value = any JSONCodec }
 
 extension Service {
     /// Returns the codec of the call, the service or the app, in this order.
-    package func codec(for params: Params) -> any JSONCodec { params.coding ?? format?.coding ?? app.coding }
+    package func codec(for params: Params) -> any JSONCodec { params.coding ?? recordFormat?.coding ?? app.coding }
 
     // MARK: What is sent
 

@@ -33,7 +33,7 @@ extension Service {
     ) -> AsyncStream<Payload> {
         let reading = subscription(to: [name], bufferingNewest: limit)
         if payload == JSONValue.self { return identity(reading.data(), as: AsyncStream<Payload>.self) }
-        return reading.events(diagnostics, eventDecoder(payload))
+        return reading.events(appDiagnostics, eventDecoder(payload))
     }
 
     /// Returns future events of several kinds with their names, without decoding them; Feathers' four by default.
@@ -49,14 +49,14 @@ extension Service {
     public func changes(
         _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<ServiceChange<Model>> {
-        subscription(to: names, bufferingNewest: limit).events(diagnostics, changeDecoder)
+        subscription(to: names, bufferingNewest: limit).events(appDiagnostics, changeDecoder)
     }
 
     /// Returns future changes of the service's records, with markers where events are missing or cannot be decoded.
     public func deliveries(
         _ names: [EventName] = EventName.standard, bufferingNewest limit: Int = defaultEventBuffer
     ) -> AsyncStream<EventDelivery<ServiceChange<Model>>> {
-        subscription(to: names, bufferingNewest: limit).deliveries(diagnostics, changeDecoder)
+        subscription(to: names, bufferingNewest: limit).deliveries(appDiagnostics, changeDecoder)
     }
 
     /// Returns future events of several kinds with their names, without decoding them, and markers where some are
@@ -72,7 +72,7 @@ extension Service {
     /// Emits an event to the subscribers in this process, as a service does for its custom events.
     public func emit(_ event: EventName, _ data: JSONValue) {
         let event = ServiceEvent(path: path, name: event, data: data)
-        app.registry.observe { $0.receive(event) }
+        app.serviceRegistry.observe { $0.receive(event) }
         registered.events.emit(event)
     }
 }
@@ -80,13 +80,13 @@ extension Service {
 extension Service {
     /// Subscribes to Feathers' four events for a reader that can also be woken.
     package func reading() -> EventReading<ServiceEvent> {
-        subscribe(to: EventName.standard, bufferingNewest: Self.defaultEventBuffer)
+        openReading(to: EventName.standard, bufferingNewest: Self.defaultEventBuffer)
     }
 
     private func eventDecoder<Payload: Decodable & Sendable>(
         _ type: Payload.Type
     ) -> @Sendable (ServiceEvent) throws -> Payload {
-        let (format, app) = (format?.coding == nil ? nil : format, app.weakReference)
+        let (format, app) = (recordFormat?.coding == nil ? nil : recordFormat, app.weakReference)
         return { event in
             if Payload.self == JSONValue.self { return identity(event.data, as: type) }
             do {
@@ -113,7 +113,7 @@ extension Service {
     private func subscription(to names: [EventName]?, bufferingNewest limit: Int) -> EventReading<ServiceEvent> {
         do {
             try app.requireOwnUser(for: "An event stream of service '\(path)'")
-            return subscribe(to: names, bufferingNewest: limit)
+            return openReading(to: names, bufferingNewest: limit)
         } catch {
             // A stream cannot throw, so it ends at once.
             app.diagnostics.log(.error, .events, error.message, [.path: .string(path)], error: error)
@@ -127,8 +127,8 @@ extension Service {
     /// - Parameters:
     ///   - names: The events to deliver; nil for all of them.
     ///   - limit: The number of events to buffer for a slow reader.
-    private func subscribe(to names: [EventName]?, bufferingNewest limit: Int) -> EventReading<ServiceEvent> {
-        if app.transport != nil, app.realTimeTransport == nil, app.registry.registered(at: path) == nil {
+    private func openReading(to names: [EventName]?, bufferingNewest limit: Int) -> EventReading<ServiceEvent> {
+        if app.transport != nil, app.realTimeTransport == nil, app.serviceRegistry.registered(at: path) == nil {
             warnOfMissingEvents()
         }
         let reading = registered.events.subscribe(to: names, bufferingNewest: limit)
@@ -161,7 +161,7 @@ extension Service {
     }
 
     /// The diagnostics that event streams report to. Holds the app weakly, because a stream does not retain its app.
-    private var diagnostics: @Sendable () -> Diagnostics {
+    private var appDiagnostics: @Sendable () -> Diagnostics {
         { [app = app.weakReference] in app.app?.diagnostics ?? Diagnostics() }
     }
 }

@@ -96,7 +96,7 @@ extension FeathersError {
     /// than its protocol declares.
     static func unimplemented(_ method: ServiceMethod) -> FeathersError {
         var error = unsupported(method)
-        error.hint = "the service has no method with the signature that its protocol declares for '\(method)'"
+        error.advice = "the service has no method with the signature that its protocol declares for '\(method)'"
         return error
     }
 }

@@ -6,7 +6,7 @@ extension Service {
     ///   with ``respond(to:)``.
     @concurrent
     public func find(_ query: Query<Model> = Query(), params: Params = Params()) async throws -> Page<Model> {
-        try decodePage(await execute(request(.find, query: query, params: params)), params)
+        try decodePage(await executeCall(makeRequest(.find, query: query, params: params)), params)
     }
 
     /// Reads one record, or returns nil if the server responds with ``FeathersError/Code/notFound``.
@@ -33,8 +33,8 @@ extension Service {
     public func get(
         _ id: some ServiceIDConvertible & Sendable, query: Query<Model> = Query(), params: Params = Params()
     ) async throws -> Model {
-        let request = try request(.get, id: id.serviceID, query: query, params: params)
-        return try decode(await execute(request), .get, params)
+        let request = try makeRequest(.get, id: id.serviceID, query: query, params: params)
+        return try decode(await executeCall(request), .get, params)
     }
 
     /// Returns the number of records that match a query, regardless of its `$limit` and `$skip`.
@@ -56,7 +56,7 @@ extension Service {
     }
 
     private func page(of query: Query<JSONValue>, _ params: Params) async throws -> Page<JSONValue> {
-        try page(await execute(json.request(.find, query: query, params: params)).result)
+        try page(await executeCall(json.makeRequest(.find, query: query, params: params)).result)
     }
 }
 

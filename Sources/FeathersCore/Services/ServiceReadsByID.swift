@@ -28,7 +28,7 @@ extension Service {
         params: Params = Params()
     ) async throws -> [Model] {
         let memory = await registered.implementation.actor as? MemoryService
-        let property = memory?.options.id ?? idProperty
+        let property = memory?.memoryOptions.id ?? idProperty
         var wanted = RequestedIDs()
         for id in ids { try wanted.append(id.serviceID) }
         var conditions = try params.query.joined(with: query.written(for: codec(for: params)))
@@ -38,7 +38,7 @@ extension Service {
         }
         let results = try await wanted.chunks(of: idsPerRequest).concurrentMap(atMost: RequestedIDs.concurrency) {
             [conditions, params = params.withoutQuery] in
-            try await records($0, by: property, conditions, params)
+            try await readRecords($0, by: property, conditions, params)
         }
         var found: [String: JSONValue] = [:]
         for result in results { found.merge(result.found) { $1 } }
@@ -48,7 +48,7 @@ extension Service {
         }
         return try wanted.ids.compactMap { id in
             guard let json = found[id.key] else { return nil }
-            return try record(json, params)
+            return try decodedRecord(json, params)
         }
     }
 
@@ -59,7 +59,7 @@ extension Service {
 
     /// Returns the records of one request's ids, by their ids as text, and the ids that only `get` may find. If a
     /// server's pages are smaller, the ids that it left out of a full page are requested again.
-    private func records(
+    private func readRecords(
         _ ids: [ServiceID], by property: String, _ conditions: Query<JSONValue>, _ params: Params
     ) async throws -> (found: [String: JSONValue], unread: [ServiceID]) {
         var found: [String: JSONValue] = [:]
@@ -67,7 +67,7 @@ extension Service {
         var isText = false
         while !open.isEmpty {
             let query = conditions.where(property, .isIn(open.map(\.json))).limit(open.count)
-            let response = try await execute(json.request(.find, query: query, params: params))
+            let response = try await executeCall(json.makeRequest(.find, query: query, params: params))
             isText = isText || response[SentQueryAsText.self] == true
             let page = try page(response.result)
             for record in page.data { found[try record.id(named: property).key] = record }
@@ -85,7 +85,7 @@ extension Service {
         request: ServiceRequest, response: ServiceResponse
     )] {
         try await ids.concurrentMap(atMost: RequestedIDs.concurrency) { id in
-            let request = try self.request(.get, id: id, query: query, params: params)
+            let request = try self.makeRequest(.get, id: id, query: query, params: params)
             do {
                 return (request, try await self.respond(to: request))
             } catch let error as FeathersError where error.code == .notFound || error.code == .forbidden {
@@ -95,7 +95,7 @@ extension Service {
     }
 
     /// Decodes a record. Where undecodable records are skipped, such a record is left out.
-    private func record(_ json: JSONValue, _ params: Params) throws -> Model? {
+    private func decodedRecord(_ json: JSONValue, _ params: Params) throws -> Model? {
         do {
             return try decodeRecord(json, params)
         } catch {

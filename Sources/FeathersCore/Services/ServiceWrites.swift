@@ -9,7 +9,7 @@ extension Service {
     public func create(
         _ data: some Encodable & Sendable, query: Query<Model> = Query(), params: Params = Params()
     ) async throws -> Model {
-        try await write(.create, data: oneRecord(encoded(data, params)), query, params)
+        try await sendWrite(.create, data: oneRecord(encoded(data, params)), query, params)
     }
 
     /// Creates a record from JSON.
@@ -18,7 +18,7 @@ extension Service {
     public func create(
         _ data: JSONValue, query: Query<Model> = Query(), params: Params = Params()
     ) async throws -> Model {
-        try await write(.create, data: oneRecord(data), query, params)
+        try await sendWrite(.create, data: oneRecord(data), query, params)
     }
 
     /// Creates a record from a literal that may contain variables: `create(["name": name, "age": age])`.
@@ -28,7 +28,7 @@ extension Service {
         _ data: KeyValuePairs<String, any Encodable & Sendable>, query: Query<Model> = Query(),
         params: Params = Params()
     ) async throws -> Model {
-        try await write(.create, data: encoded(data, params), query, params)
+        try await sendWrite(.create, data: encoded(data, params), query, params)
     }
 
     /// Creates several records in one call.
@@ -48,8 +48,8 @@ extension Service {
     public func create(
         contentsOf data: [JSONValue], query: Query<Model> = Query(), params: Params = Params()
     ) async throws -> [Model] {
-        let request = try request(.create, data: .array(data), query: query, params: params)
-        return try decodePage(await execute(request), of: .create, params).data
+        let request = try makeRequest(.create, data: .array(data), query: query, params: params)
+        return try decodePage(await executeCall(request), of: .create, params).data
     }
 
     /// Replaces a record.
@@ -63,7 +63,7 @@ extension Service {
         _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, query: Query<Model> = Query(),
         params: Params = Params()
     ) async throws -> Model {
-        try await write(.update, id: id.serviceID, data: encoded(data, params), query, params)
+        try await sendWrite(.update, id: id.serviceID, data: encoded(data, params), query, params)
     }
 
     /// Replaces a record with JSON.
@@ -75,7 +75,7 @@ extension Service {
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query<Model> = Query(),
         params: Params = Params()
     ) async throws -> Model {
-        try await write(.update, id: id.serviceID, data: data, query, params)
+        try await sendWrite(.update, id: id.serviceID, data: data, query, params)
     }
 
     /// Replaces a record with a literal that may contain variables.
@@ -85,7 +85,7 @@ extension Service {
         _ id: some ServiceIDConvertible & Sendable, with data: KeyValuePairs<String, any Encodable & Sendable>,
         query: Query<Model> = Query(), params: Params = Params()
     ) async throws -> Model {
-        try await write(.update, id: id.serviceID, data: encoded(data, params), query, params)
+        try await sendWrite(.update, id: id.serviceID, data: encoded(data, params), query, params)
     }
 
     /// Merges the properties of a dictionary, or of any encodable value, into a record.
@@ -97,7 +97,7 @@ extension Service {
         _ id: some ServiceIDConvertible & Sendable, with data: some Encodable & Sendable, query: Query<Model> = Query(),
         params: Params = Params()
     ) async throws -> Model {
-        try await write(.patch, id: id.serviceID, data: encoded(data, params), query, params)
+        try await sendWrite(.patch, id: id.serviceID, data: encoded(data, params), query, params)
     }
 
     /// Merges JSON into a record.
@@ -109,7 +109,7 @@ extension Service {
         _ id: some ServiceIDConvertible & Sendable, with data: JSONValue, query: Query<Model> = Query(),
         params: Params = Params()
     ) async throws -> Model {
-        try await write(.patch, id: id.serviceID, data: data, query, params)
+        try await sendWrite(.patch, id: id.serviceID, data: data, query, params)
     }
 
     /// Merges a literal that may contain variables into a record.
@@ -119,7 +119,7 @@ extension Service {
         _ id: some ServiceIDConvertible & Sendable, with data: KeyValuePairs<String, any Encodable & Sendable>,
         query: Query<Model> = Query(), params: Params = Params()
     ) async throws -> Model {
-        try await write(.patch, id: id.serviceID, data: encoded(data, params), query, params)
+        try await sendWrite(.patch, id: id.serviceID, data: encoded(data, params), query, params)
     }
 
     /// Merges data into every record that matches a query.
@@ -163,7 +163,7 @@ extension Service {
     public func remove(
         _ id: some ServiceIDConvertible & Sendable, query: Query<Model> = Query(), params: Params = Params()
     ) async throws -> Model? {
-        let response = try await execute(request(.remove, id: id.serviceID, query: query, params: params))
+        let response = try await executeCall(makeRequest(.remove, id: id.serviceID, query: query, params: params))
         // JSON decodes null, and so does an optional model.
         if Model.self == JSONValue.self, response.result.isNull { return nil }
         do {
@@ -184,11 +184,11 @@ extension Service {
         try await writeAll(.remove, nil, query, params)
     }
 
-    private func write(
+    private func sendWrite(
         _ method: ServiceMethod, id: ServiceID? = nil, data: JSONValue? = nil, _ query: Query<Model>, _ params: Params
     ) async throws -> Model {
-        let request = try request(method, id: id, data: data, query: query, params: params)
-        let response = try await execute(request)
+        let request = try makeRequest(method, id: id, data: data, query: query, params: params)
+        let response = try await executeCall(request)
         do {
             return try decode(response, method, params)
         } catch {
@@ -205,8 +205,8 @@ extension Service {
         var params = call.params.withoutQuery
         params.readsFromServer = true
         do {
-            let request = try json.request(.get, id: id, query: query, params: params)
-            return try decode(await execute(request), .get, params)
+            let request = try json.makeRequest(.get, id: id, query: query, params: params)
+            return try decode(await executeCall(request), .get, params)
         } catch let error as FeathersError {
             throw FeathersError(
                 .generalError,
@@ -219,8 +219,8 @@ extension Service {
     private func writeAll(
         _ method: ServiceMethod, _ data: JSONValue?, _ query: Query<Model>, _ params: Params
     ) async throws -> [Model] {
-        let request = try request(method, data: data, query: query, params: params)
-        return try decodePage(await execute(request), of: method, params).data
+        let request = try makeRequest(method, data: data, query: query, params: params)
+        return try decodePage(await executeCall(request), of: method, params).data
     }
 
     /// Throws an error for a list if one record is expected, before anything is sent.
@@ -254,7 +254,7 @@ extension Service {
         query: Query<Model> = Query(), params: Params = Params()
     ) async throws -> Result {
         let request = try customRequest(method, data: data, query: query, params: params)
-        return try decode(await execute(request), method, as: type, params)
+        return try decode(await executeCall(request), method, as: type, params)
     }
 
     /// Calls a custom method with an encodable value; see ``call(_:with:returning:query:params:)-(_,JSONValue,_,_,_)``.

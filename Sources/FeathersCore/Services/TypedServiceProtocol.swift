@@ -88,7 +88,7 @@ extension FeathersApp {
         _ service: S, at path: String, options: ServiceOptions = ServiceOptions()
     ) async throws -> Service<S.Model> {
         let responder = ModelResponder(service: service, app: weakReference)
-        return try await register(responder, at: path, options: options).of(S.Model.self)
+        return try await addResponder(responder, at: path, options: options).of(S.Model.self)
     }
 }
 

@@ -56,15 +56,15 @@ extension ServiceRequest {
     /// user too.
     package var uncarriedField: String? {
         let headers = params.headers
-        if headers.isEmpty { return token == nil ? nil : "Authorization" }
-        let appToken = token == nil ? params.appToken : nil
+        if headers.isEmpty { return callToken == nil ? nil : "Authorization" }
+        let appToken = callToken == nil ? params.appToken : nil
         let harmless = harmlessFields ?? HarmlessFields.tracing
         let uncarried = headers.keys.filter { name in
             if appToken?.isCurrent(name, headers[name]) == true { return false }
             let lowercase = name.lowercased()
             return lowercase != "accept-language" && !harmless.contains(lowercase)
         }
-        return uncarried.min() ?? (token == nil ? nil : "Authorization")
+        return uncarried.min() ?? (callToken == nil ? nil : "Authorization")
     }
 
     /// Checks that this call may be sent over a connection.
@@ -75,7 +75,7 @@ extension ServiceRequest {
     package func checkConnectionMayCarry() throws(FeathersError) {
         guard let field = uncarriedField else { return }
         let reason =
-            token == nil
+            callToken == nil
             ? "a connection does not carry its header field '\(field)'. "
                 + "If the field is not needed, add it to 'harmlessHeaders'"
             : "it has a token of its own, and the connection belongs to the app's user"
@@ -89,7 +89,7 @@ extension ServiceRequest {
     /// Returns everything about the headers and the token of a read that its response may depend on: lowercase names
     /// with digests of their values. Reads that are equal otherwise share a response only if these are equal.
     package func distinguishingFields(in app: FeathersApp?) -> [String: String] {
-        if params.headers.isEmpty, token == nil { return [:] }
+        if params.headers.isEmpty, callToken == nil { return [:] }
         let harmless = app?.harmlessFields ?? HarmlessFields.tracing
         var fields: [String: String] = [:]
         for (name, value) in params.headers {
@@ -97,7 +97,7 @@ extension ServiceRequest {
             if !harmless.contains(name) { fields[name] = SHA256.hex(value.utf8) }
         }
         // No header field has this name.
-        if let token { fields[":token"] = token.digest }
+        if let callToken { fields[":token"] = callToken.digest }
         return fields
     }
 }

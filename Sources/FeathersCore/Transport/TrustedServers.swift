@@ -45,7 +45,7 @@ extension FeathersApp {
     }
 
     /// Sets the servers that the app trusts in addition to its own.
-    package func trust(_ servers: Set<Origin>) { self[ListedServers.self] = servers }
+    package func listServers(_ servers: Set<Origin>) { self[ListedServers.self] = servers }
 
     /// The server of the app's endpoints, if its transport has none.
     package var endpointServer: Origin? {

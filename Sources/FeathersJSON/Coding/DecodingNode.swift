@@ -79,7 +79,7 @@ final class DecodingNode: Decoder {
     func value(of property: String) -> JSONValue? {
         guard let members, let position = find(property, in: members) else { return nil }
         expectedPosition = position &+ 1
-        return members.entries[position].value
+        return members.storedEntries[position].value
     }
 
     func position(of property: String) -> Int? { members.flatMap { find(property, in: $0) } }
@@ -114,7 +114,8 @@ final class DecodingNode: Decoder {
     /// Returns the position of a member whose key is spelled differently from the one encoding writes.
     private func position(of property: String, readBy keys: CodedKeys, in members: JSONObject) -> Int? {
         if positionsByProperty == nil {
-            positionsByProperty = Dictionary(members.entries.enumerated().map { (keys.property(of: $1.key), $0) }) {
+            positionsByProperty = Dictionary(members.storedEntries.enumerated().map { (keys.property(of: $1.key), $0) })
+            {
                 first, _ in first
             }
         }

@@ -7,7 +7,7 @@ package struct JSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContaine
 
     /// The keys in the object's order, without those that the model does not declare.
     package var allKeys: [Key] {
-        node.members?.entries.compactMap { Key(stringValue: node.keys?.property(of: $0.key) ?? $0.key) } ?? []
+        node.members?.storedEntries.compactMap { Key(stringValue: node.keys?.property(of: $0.key) ?? $0.key) } ?? []
     }
 
     package func contains(_ key: Key) -> Bool { node.position(of: key.stringValue) != nil }

@@ -114,7 +114,7 @@ final class EncodingNode: Encoder {
     @inline(__always)
     func set(_ value: JSONValue, forKey property: String) {
         let key = keys?.key(of: property) ?? property
-        object.updateValue(value, forKey: key)
+        object.assign(value, forKey: key)
         if !unfinished.isEmpty, let position = object.position(of: key) {
             unfinished.removeAll { $0.position == position }
         }

@@ -111,7 +111,7 @@ extension DecodingNode {
         var number = value
         if case .string(let string) = value {
             // Decimal itself parses "12 apples" as 12.
-            guard let parsed = try? JSONValue(parsing: string), parsed.isNumber else {
+            guard let parsed = try? JSONValue(parsing: string), parsed.hasNumber else {
                 throw corrupted("The string is not a decimal number.", at: step)
             }
             number = parsed
@@ -122,7 +122,7 @@ extension DecodingNode {
 }
 
 extension JSONValue {
-    var isNumber: Bool {
+    var hasNumber: Bool {
         switch self {
         case .integer, .number, .decimal: true
         default: false

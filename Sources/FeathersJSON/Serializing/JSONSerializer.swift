@@ -85,7 +85,7 @@ struct JSONSerializer: ~Copyable {
 
     private mutating func write(_ object: JSONObject) throws(JSONSerializationError) {
         output.append(UInt8(ascii: "{"))
-        let entries = object.entries
+        let entries = object.storedEntries
         for index in entries.indices {
             if index > 0 { output.append(UInt8(ascii: ",")) }
             write(entries[index].key)

@@ -132,10 +132,10 @@ struct JSONAPIRequestBuilder: Sendable {
         var fields = HTTPHeaders()
         do {
             try fields.set("Accept", to: mediaType.accept)
-            try fields.merge(headers)
+            try fields.setFields(headers)
             if hasBody { try fields.set("Content-Type", to: mediaType.contentType) }
             if let held = request.params.heldResponse { try fields.set("If-None-Match", to: held.entityTag) }
-            try fields.merge(request.params.headers(for: base.origin))
+            try fields.setFields(request.params.headers(for: base.origin))
         } catch {
             throw FeathersError(error)
         }

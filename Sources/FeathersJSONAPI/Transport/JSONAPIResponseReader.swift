@@ -167,7 +167,7 @@ extension FeathersError {
     /// Creates the error for a response. It stores the error objects, or the status and body if the response isn't
     /// JSON:API.
     fileprivate init(jsonAPI response: HTTPResponse) {
-        if !response.isRedirect, let document = try? JSONAPIDocument(parsing: response.jsonText),
+        if !response.redirects, let document = try? JSONAPIDocument(parsing: response.jsonText),
             document.errors != nil
         {
             self.init(document, response)
@@ -177,7 +177,7 @@ extension FeathersError {
         self.init(Code(rawValue: response.status), "The server returned status \(response.status) \(what)")
         if response.isNetworksOwn { self = response.foreignError(message) }
         self.response = Response(status: response.status, body: response.body)
-        retryAfter = response.retryAfter()
+        retryAfter = response.requestedDelay()
     }
 
     /// Creates the error for a document with errors. Its code is the HTTP status; if that is a success, the status of
@@ -194,6 +194,6 @@ extension FeathersError {
         self.init(
             Code(rawValue: status), errors.count > 1 ? "\(message) (and \(errors.count - 1) more)" : message,
             data: data.isEmpty ? nil : .object(data), errors: .array(errors.map(\.json)))
-        retryAfter = response.retryAfter()
+        retryAfter = response.requestedDelay()
     }
 }

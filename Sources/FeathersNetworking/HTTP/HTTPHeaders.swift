@@ -5,16 +5,16 @@ public struct HTTPHeaders: Sendable, CustomStringConvertible {
     /// A field's name, as written, and its value.
     public typealias Field = (name: String, value: String)
 
-    private var fields: [Field] = []
+    private var storedFields: [Field] = []
 
     /// Creates an empty collection.
     public init() {}
 
     /// Creates a collection of fields received from a server. They need no validation, because they are never sent.
-    package init(received fields: [Field]) { self.fields = fields }
+    package init(received fields: [Field]) { self.storedFields = fields }
 
     /// The value of the first field with this name, or nil.
-    public subscript(name: String) -> String? { fields.first { Self.same($0.name, name) }?.value }
+    public subscript(name: String) -> String? { storedFields.first { Self.same($0.name, name) }?.value }
 
     /// Sets a field, replacing every field of that name.
     /// - Throws: ``HTTPClientError`` of kind ``HTTPClientError/Kind/invalidHeader``, which names the field but never
@@ -22,21 +22,21 @@ public struct HTTPHeaders: Sendable, CustomStringConvertible {
     ///   5.5), or the client itself sets the field to frame the message (`Content-Length`, `Transfer-Encoding`).
     public mutating func set(_ name: String, to value: String) throws(HTTPClientError) {
         try Self.check(name, value)
-        if let index = fields.firstIndex(where: { Self.same($0.name, name) }) {
+        if let index = storedFields.firstIndex(where: { Self.same($0.name, name) }) {
             // The field keeps its first position and takes the new spelling.
-            fields[index] = (name, value)
-            let tail = fields[(index + 1)...].filter { !Self.same($0.name, name) }
-            fields.replaceSubrange((index + 1)..., with: tail)
+            storedFields[index] = (name, value)
+            let tail = storedFields[(index + 1)...].filter { !Self.same($0.name, name) }
+            storedFields.replaceSubrange((index + 1)..., with: tail)
         } else {
-            fields.append((name, value))
+            storedFields.append((name, value))
         }
     }
 
     /// Removes every field with this name.
-    public mutating func remove(_ name: String) { fields.removeAll { Self.same($0.name, name) } }
+    public mutating func remove(_ name: String) { storedFields.removeAll { Self.same($0.name, name) } }
 
     /// Sets fields, replacing those with the same names.
-    package mutating func merge(_ headers: [String: String]) throws(HTTPClientError) {
+    package mutating func setFields(_ headers: [String: String]) throws(HTTPClientError) {
         // Sorted, so that two spellings of one name give the same result every time.
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             try set(name, to: value)
@@ -44,7 +44,7 @@ public struct HTTPHeaders: Sendable, CustomStringConvertible {
     }
 
     /// The names only, because values may be secrets.
-    public var description: String { "[" + fields.map(\.name).joined(separator: ", ") + "]" }
+    public var description: String { "[" + storedFields.map(\.name).joined(separator: ", ") + "]" }
 
     private static func check(_ name: String, _ value: String) throws(HTTPClientError) {
         guard HTTPFieldSyntax.isToken(name) else {
@@ -74,8 +74,8 @@ public struct HTTPHeaders: Sendable, CustomStringConvertible {
 
 extension HTTPHeaders: RandomAccessCollection {
     public var startIndex: Int { 0 }
-    public var endIndex: Int { fields.count }
-    public subscript(position: Int) -> Field { fields[position] }
+    public var endIndex: Int { storedFields.count }
+    public subscript(position: Int) -> Field { storedFields[position] }
 }
 
 /// The syntax of header fields (RFC 9110, sections 5.5 and 5.6.2).

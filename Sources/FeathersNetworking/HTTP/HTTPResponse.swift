@@ -21,13 +21,14 @@ public struct HTTPResponse: Sendable {
         self.url = url
     }
 
-    package var isSuccess: Bool { (200..<300).contains(status) }
+    /// Whether the status is between 200 and 299.
+    public var isSuccess: Bool { (200..<300).contains(status) }
 
     /// Returns how long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3), or nil if the field is
     /// missing or malformed. A date is compared with the response's own `Date`, so the local clock need not agree with
     /// the server's.
     /// - Parameter now: The local time, used if the response has no `Date`.
-    package func retryAfter(at now: Date = Date()) -> Duration? {
+    package func requestedDelay(at now: Date = Date()) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             return .seconds(min(Int64(text) ?? .max, Self.longest))

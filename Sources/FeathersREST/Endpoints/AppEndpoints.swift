@@ -19,7 +19,7 @@ extension FeathersApp {
     public func request<Response>(
         _ endpoint: Endpoint<Response>, over transport: RESTTransport? = nil, params: Params = Params()
     ) async throws -> Response {
-        try await perform(endpoint, over: transport, params, progress: nil).value
+        try await performEndpoint(endpoint, over: transport, params, progress: nil).value
     }
 
     /// Sends an endpoint's request and returns its response with status, header fields, and URL.
@@ -31,7 +31,7 @@ extension FeathersApp {
     public func response<Response>(
         to endpoint: Endpoint<Response>, over transport: RESTTransport? = nil, params: Params = Params()
     ) async throws -> EndpointResponse<Response> {
-        try await perform(endpoint, over: transport, params, progress: nil)
+        try await performEndpoint(endpoint, over: transport, params, progress: nil)
     }
 
     /// Sends an endpoint's request while `body` observes its progress.
@@ -61,7 +61,8 @@ extension FeathersApp {
         return try await withThrowingTaskGroup(of: EndpointResponse<Response>?.self) { group in
             group.addTask {
                 defer { continuation.finish() }
-                return try await self.perform(endpoint, over: transport, params, progress: { continuation.yield($0) })
+                return try await self.performEndpoint(
+                    endpoint, over: transport, params, progress: { continuation.yield($0) })
             }
             group.addTask {
                 try await body(steps)
@@ -88,7 +89,7 @@ extension FeathersApp {
         }
     }
 
-    func perform<Response>(
+    func performEndpoint<Response>(
         _ endpoint: Endpoint<Response>, over transport: RESTTransport?, _ params: Params,
         progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws -> EndpointResponse<Response> {
@@ -108,7 +109,7 @@ extension FeathersApp {
         let data: JSONValue? = if case .json(let encode)? = endpoint.body?.content { try encode(codec) } else { nil }
         let request = ServiceRequest(path: name, method: .endpointRequest, data: data, params: params)
         let service = EndpointResponder(builder: builder, transport: transport, progress: progress)
-        let result = try await using(transport) { try await respond(to: request, by: service) }
+        let result = try await holdingTransport(transport) { try await respond(to: request, by: service) }
         // If no response was received, a hook set the result, or a cache returned it.
         let answer = try result[ReceivedResponse.self] ?? HTTPResponse(status: 200, url: builder.url(for: params))
         let value: Response

@@ -61,10 +61,10 @@ struct EndpointRequestBuilder<Response: Sendable>: Sendable {
         var headers = HTTPHeaders()
         do {
             try headers.set("Accept", to: endpoint.reading.kind.accept)
-            if carriesTransportFields { try headers.merge(transport.headers) }
+            if carriesTransportFields { try headers.setFields(transport.headers) }
             if let contentType { try headers.set("Content-Type", to: contentType.rawValue) }
             if let held = params.heldResponse { try headers.set("If-None-Match", to: held.entityTag) }
-            try headers.merge(carriesCredentials ? given : endpoint.headers)
+            try headers.setFields(carriesCredentials ? given : endpoint.headers)
         } catch {
             throw FeathersError(error)
         }

@@ -59,7 +59,7 @@ struct EndpointResponder<Response: Sendable>: Responder {
         guard response.isSuccess else {
             var error = RESTResponse.error(of: response)
             // An endpoint isn't a service, so replace a hint about a missing service.
-            if response.status == 404 { error.hint = "not found: \(response.url.withoutCredentials)" }
+            if response.status == 404 { error.advice = "not found: \(response.url.withoutCredentials)" }
             throw error
         }
         // The default Accept field is only a hint: decoding shows whether the response is JSON. A field that was set

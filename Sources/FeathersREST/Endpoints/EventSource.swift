@@ -177,7 +177,7 @@ final class EventSourceReader: Sendable {
             } catch let error as HTTPClientError {
                 if error.kind == .closed { throw FeathersError(error) }
                 try await disconnected()
-            } catch let error as FeathersError where error.isTemporary && !app.isShuttingDown {
+            } catch let error as FeathersError where error.mayPass && !app.rejectsCalls {
                 try await disconnected()
             } catch is CancellationError where sender?.isCurrent == false {
                 // A change of user ended the connection, but not the stream.
@@ -237,7 +237,7 @@ final class EventSourceReader: Sendable {
         let request = ServiceRequest(path: EndpointAddress.name(of: path), method: .endpointRequest, params: params)
         let opener = builder.carriesCredentials && scoped.token == nil ? sender : nil
         let service = EventSourceResponder(builder: builder, transport: transport, timebase: timebase, sender: opener)
-        let hold = app.hold(transport)
+        let hold = app.holdTransport(transport)
         let response = try await UserScope.run(in: scope) { try await app.respond(to: request, by: service) }
         guard var opened = response[OpenedStream.self] else { return false }
         opened.hold = hold
@@ -302,7 +302,7 @@ private struct OpenedStream: ResponseKey, Sendable {
 
 extension FeathersError {
     /// Whether another connection may succeed.
-    fileprivate var isTemporary: Bool {
+    fileprivate var mayPass: Bool {
         if (cause as? HTTPClientError)?.kind == .closed { return false }
         guard execution == .answered else { return code == .unavailable || code == .timeout }
         return [408, 425, 429, 500, 503, 504].contains(code.rawValue)

@@ -4,9 +4,12 @@ public import Foundation
 
 /// One part of a form with files.
 public struct MultipartPart: Sendable {
-    let name: String
-    let filename: String?
-    let contentType: HTTPContentType?
+    /// The part's name in the form.
+    public let name: String
+    /// The filename that is sent to the server; nil for a field.
+    public let filename: String?
+    /// The content type of the bytes; nil for a field.
+    public let contentType: HTTPContentType?
     let content: HTTPBody
 
     /// Creates a field with text.

@@ -86,7 +86,7 @@ extension Service {
                     + "use '.mixed(realTime:rest:)'")
         }
         var request = try addressedRequest(method, id: id, data: nil, query: query, params: params)
-        request.params.upload = Upload(body: body, codec: codec(for: params), progress: progress)
+        request.params.uploadContent = Upload(body: body, codec: codec(for: params), progress: progress)
         request.params.travelsByHTTP = true
         return try await respond(to: request)
     }
@@ -116,7 +116,7 @@ struct Upload: ParamsKey, Sendable {
 
 extension Params {
     /// The body of an upload; nil for other calls.
-    var upload: Upload? {
+    var uploadContent: Upload? {
         get { self[Upload.self] }
         set { self[Upload.self] = newValue }
     }

@@ -120,8 +120,8 @@ extension EventStreamClient {
             var headers = HTTPHeaders()
             try headers.set("Accept", to: "text/event-stream")
             try headers.set("Cache-Control", to: "no-store")
-            try headers.merge(options.headers)
-            for setup in setups { try await headers.merge(setup.headers().filter { headers[$0.key] == nil }) }
+            try headers.setFields(options.headers)
+            for setup in setups { try await headers.setFields(setup.headers().filter { headers[$0.key] == nil }) }
             // The user may have changed while the fields were created.
             guard state.withLock({ $0.reopenings }) == reopenings else { continue }
             return try HTTPRequest(url: builder.url(path: options.path, query: options.query), headers: headers)
@@ -146,7 +146,7 @@ extension EventStreamClient {
                 )
             case 404, 405:
                 let isVersion5 = error.data?["url"] != nil || error.message == "Page not found"
-                error.hint =
+                error.advice =
                     isVersion5
                     ? "\(place) is a FeathersJS 5 server, which sends events over Socket.IO: "
                         + "use '.socketIO(url)' or '.mixed(realTime:rest:)'"
@@ -154,10 +154,10 @@ extension EventStreamClient {
                     the server has no event stream at \(place): set 'path' to that of its 'SseService'. If it is a \
                     FeathersJS 5 server, use '.socketIO(url)' or '.mixed(realTime:rest:)'
                     """
-            default: error.hint = "from \(place)"
+            default: error.advice = "from \(place)"
             }
             throw Refusal(
-                end: StreamEnd(.refused(error.message + (error.hint.map { " (\($0))" } ?? "")), "", error: error))
+                end: StreamEnd(.refused(error.message + (error.advice.map { " (\($0))" } ?? "")), "", error: error))
         }
         let foreign = head.foreignStream(requestedAt: url)
         if let foreign, head.isEventStream {

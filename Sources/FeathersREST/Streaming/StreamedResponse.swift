@@ -13,7 +13,7 @@ extension RESTTransport {
         let pipe = HTTPBodyPipe()
         var transfer = HTTPTransfer(
             httpRequest, body: httpRequest.body.map { HTTPBody($0) }, pipe: pipe, stallTimeout: stallTimeout)
-        if let upload = request.params.upload {
+        if let upload = request.params.uploadContent {
             transfer = try upload.transfer(of: httpRequest, stallTimeout: stallTimeout)
             transfer.pipe = pipe
         }

@@ -306,7 +306,7 @@ extension FeathersError {
     static func unanswered(_ request: ServiceRequest) -> FeathersError {
         var error = FeathersError(.timeout, "No response arrived in time", execution: .mayHaveExecuted)
         if request.method.isCustom {
-            error.hint = "a Socket.IO server does not respond to a method that none of its services has"
+            error.advice = "a Socket.IO server does not respond to a method that none of its services has"
         }
         return error
     }

@@ -4,7 +4,7 @@ public import FeathersSupport
 
 extension SocketIOTransport: SecretHiding {
     public var description: String {
-        "SocketIOTransport(\((try? client.opener.get())?.address.place ?? "an unusable URL"))"
+        "SocketIOTransport(\((try? socketClient.opener.get())?.address.place ?? "an unusable URL"))"
     }
 }
 

@@ -38,7 +38,7 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
 {
     package let origin: Origin?
     package let callTimeout: Duration?
-    let client: SocketIOClient
+    let socketClient: SocketIOClient
     private let runner: ConnectionRunner
 
     package init(_ url: URL, options: Options = Options()) {
@@ -54,8 +54,8 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
                 },
                 limit: options.maximumMessageSize, keepsCookies: options.keepsCookies, timebase: timebase)
         }
-        client = SocketIOClient(opener: opener, options: options, timebase: timebase)
-        runner = ConnectionRunner(client)
+        socketClient = SocketIOClient(opener: opener, options: options, timebase: timebase)
+        runner = ConnectionRunner(socketClient)
     }
 
     /// Sends a request and waits for its acknowledgement.
@@ -69,12 +69,12 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     ///   a user (see ``Params/headers``). `CancellationError` if the task was cancelled.
     public func send(_ request: ServiceRequest) async throws -> ServiceResponse {
         Diagnostics.current.isSent(over: "socketio")
-        return try await client.call(request)
+        return try await socketClient.call(request)
     }
 
-    public func endCalls() { client.endCalls() }
-    public func deliver(to sink: EventSink) { client.state.withLock { $0.sink = sink } }
-    public func use(connectionSetup setup: ConnectionSetup) { client.state.withLock { $0.setups.append(setup) } }
+    public func endCalls() { socketClient.endCalls() }
+    public func deliver(to sink: EventSink) { socketClient.state.withLock { $0.sink = sink } }
+    public func use(connectionSetup setup: ConnectionSetup) { socketClient.state.withLock { $0.setups.append(setup) } }
 
     /// Connects, and reconnects as the policy specifies, until ``disconnect()``, cancellation, or a permanent end.
     /// - Throws: ``FeathersError`` with the reason why the connection is closed permanently, or
@@ -91,29 +91,29 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     public func connect() async throws { try await runner.connect() }
 
     /// Disconnects from the server and returns when the connection has ended. A no-op if there is no connection.
-    public func disconnect() async { await client.stop() }
+    public func disconnect() async { await socketClient.stop() }
 
-    public var status: ConnectionStatus { client.status.current }
-    public func statusUpdates() -> AsyncStream<ConnectionStatus> { client.status.updates() }
+    public var status: ConnectionStatus { socketClient.status.current }
+    public func statusUpdates() -> AsyncStream<ConnectionStatus> { socketClient.status.updates() }
 
     /// Returns every event that the server sends from now on, including service events.
     ///
     /// If the server requests an acknowledgement, the reader can reply (see ``SocketIOEvent/acknowledgement``).
     /// - Parameter limit: The number of events to buffer for a slow reader before the oldest are dropped.
     public func events(bufferingNewest limit: Int = 1024) -> AsyncStream<SocketIOEvent> {
-        client.observers.subscribe(to: nil, bufferingNewest: limit).events()
+        socketClient.observers.subscribe(to: nil, bufferingNewest: limit).events()
     }
 
     /// Ends the delay before the next attempt to connect. Call it if your app knows that the network is available
     /// again.
-    public func retryNow() { client.retryNow() }
+    public func retryNow() { socketClient.retryNow() }
 
-    package func retireConnection() -> Bool { client.retire() }
-    package func replaceConnection() { client.replace() }
+    package func retireConnection() -> Bool { socketClient.retire() }
+    package func replaceConnection() { socketClient.replace() }
 
-    public var load: TransportLoad { client.load }
+    public var load: TransportLoad { socketClient.load }
     package func failUnsentCalls(where isStale: @Sendable (ServiceRequest) -> Bool) {
-        client.failUnsent(where: isStale)
+        socketClient.failUnsent(where: isStale)
     }
 }
 

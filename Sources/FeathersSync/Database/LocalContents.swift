@@ -6,17 +6,17 @@ public import Foundation
 
 /// The data that an app has on this device; see ``FeathersApp/localStore``.
 public struct LocalData: Sendable {
-    let lists: StoredLists
+    let storedLists: StoredLists
 
     /// Returns what is stored, of all users.
     /// - Throws: ``FeathersError`` naming the file if it cannot be read.
-    public func contents() async throws -> LocalContents { try await lists.contents() }
+    public func contents() async throws -> LocalContents { try await storedLists.contents() }
 
     /// Removes the lists and records of a user from this device, or those of all users if `identity` is nil. Queued
     /// writes stay.
     /// - Throws: an error that names the file if one cannot be removed, or ``FeathersError/Code/badRequest`` if the
     ///   store is read-only.
-    public func removeAll(of identity: Identity? = nil) async throws { try await lists.removeAll(of: identity) }
+    public func removeAll(of identity: Identity? = nil) async throws { try await storedLists.removeAll(of: identity) }
 }
 
 /// What an app's local store contains, for a settings screen or a support message.

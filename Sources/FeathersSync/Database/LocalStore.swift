@@ -14,7 +14,8 @@ public import Foundation
 /// have a ``protection`` and are left out of backups, because a write that is restored would be sent a second time.
 public struct LocalStore: Sendable {
     let directoryURL: URL
-    let isReadOnly: Bool
+    /// Whether the app reads a database that another process writes: see ``readOnly(_:)``.
+    public let isReadOnly: Bool
     /// Whether a user's records are removed when that user logs out. Queued writes stay, and are sent after the next
     /// sign-in.
     public var removesResultsAtLogOut = false

@@ -120,7 +120,7 @@ struct RecordReading<Model: Codable & Sendable>: Sendable {
 
     private func get(_ id: ServiceID, _ answer: Locked<Answer>) async throws -> FetchedPage {
         let service = source.service
-        let request = try service.request(.get, id: id, query: source.params.query, params: source.fetchParams)
+        let request = try service.makeRequest(.get, id: id, query: source.params.query, params: source.fetchParams)
         do {
             let response = try await service.respond(to: request)
             // Without its envelope, the response is no record either.

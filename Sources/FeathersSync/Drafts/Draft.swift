@@ -76,7 +76,7 @@ extension Draft {
     /// The names, in JSON, of the properties whose values differ from the base.
     ///
     /// If the copy cannot be encoded, these are all properties, and ``save()`` throws the reason.
-    public var changedProperties: [String] { (try? changes().keys) ?? properties.base.keys }
+    public var changedProperties: [String] { (try? changedValues().keys) ?? properties.base.keys }
 
     /// Whether any property differs from the base.
     public var hasChanges: Bool { !changedProperties.isEmpty }
@@ -135,7 +135,7 @@ extension Draft {
     func isBase(_ record: Model) -> Bool { (try? source.encode(record)) == properties.base }
 
     /// Returns the properties to send.
-    private func changes() throws -> JSONObject { try properties.changes(in: source.encode(value)) }
+    private func changedValues() throws -> JSONObject { try properties.changes(in: source.encode(value)) }
 }
 
 // MARK: - Saving
@@ -163,10 +163,10 @@ extension Draft {
             throw source.error(.conflict, "has changes in the outbox that are not sent yet: queue the others too")
         }
         try checkConflicts()
-        guard try !changes().isEmpty else { return }
+        guard try !changedValues().isEmpty else { return }
         if tag == nil { try await read() }
         for attempt in 1... {
-            let changes = try changes()
+            let changes = try changedValues()
             // Someone else has made the same changes.
             if changes.isEmpty { return }
             let (known, condition) = (properties.base, tag)
@@ -203,7 +203,7 @@ extension Draft {
         if let index = queued.firstIndex(where: { $0.id == write.id }) {
             for (name, value) in queued.remove(at: index).before { before[name] = value }
         }
-        queued.append(QueuedChanges(id: write.id, before: before, outcome: write.outcome))
+        queued.append(QueuedChanges(id: write.id, before: before, outcome: write.outcomePromise))
         (base, tag) = (value, nil)
         properties = DraftProperties(copy)
         return write

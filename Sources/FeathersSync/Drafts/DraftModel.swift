@@ -101,7 +101,7 @@ extension DraftModel {
             let known = saves
             guard let snapshot = try await snapshots.next(isolation: #isolation) else { return false }
             // Another user's result says nothing about this draft's record.
-            try draft.source.checkUser(snapshot.identity)
+            try draft.source.checkUser(snapshot.shownIdentity)
             try await saving?.value()
             let refusals = await draft.refusals()
             for (write, refusal) in refusals {

@@ -67,7 +67,7 @@ struct DraftSource<Model: Codable & Sendable>: Sendable {
         // Such a service says nothing about the record.
         if response.result.isNull || service.app.servicesWithOtherResponses.contains(service.path) { return nil }
         let result = try checked(response, to: request)
-        let patched = JSONValue.object(base).merging(.object(changes)).merging(result)
+        let patched = JSONValue.object(base).applying(.object(changes)).applying(result)
         return Record(
             model: try decode(patched.object ?? base), tag: EntityTags.tag(of: response, to: request))
     }
@@ -168,7 +168,7 @@ extension DraftSource {
             method: .patch, recordID: id, data: .object(changes), query: params.query, route: params.route)
         draft.base = Outbox.Draft.Base(record: .object(base), tag: tag)
         let write = try await app.asOwnWork { [draft] in try await service.outbox.add(draft, as: identity) }
-        return write.map { [service] in try service.decodeResult($0, of: .patch, Params()) }
+        return write.mapping { [service] in try service.decodeResult($0, of: .patch, Params()) }
     }
 
     /// The header field that a queued write would lose.

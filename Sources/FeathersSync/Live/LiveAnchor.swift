@@ -82,12 +82,12 @@ struct LiveAnchorReader<Record: Sendable>: LiveRowsReading {
         }
         guard before != nil || after != nil else { return nil }
         // Each half may hear of a sign-in first. What the other one has shown to the previous user is not shown then.
-        let identity = (after ?? before)?.identity
+        let identity = (after ?? before)?.shownIdentity
         latest = (before ?? latest.before, after ?? latest.after)
         guard let before = latest.before, let after = latest.after else { return nil }
-        let first = before.identity == identity ? before.rows.rows : ResultRows()
-        let second = after.identity == identity ? after.rows.rows : ResultRows()
-        var content = after.content
+        let first = before.shownIdentity == identity ? before.rows.resultRows : ResultRows()
+        let second = after.shownIdentity == identity ? after.rows.resultRows : ResultRows()
+        var content = after.liveContent
         if let window { content.firstKeys = window.withState { store, _ in store.records.firstKeys } }
         let rows = Self.joined(first.reversed(), Array(second), content.firstKeys)
         content.hasMoreBefore = before.hasMore

@@ -124,7 +124,7 @@ extension LiveSource {
     typealias Found = (page: Page<JSONValue>, effects: HookEffects, isText: Bool)
 
     func found(_ query: Query<JSONValue>) async throws -> Found {
-        let request = try service.request(.find, query: query, params: fetchParams)
+        let request = try service.makeRequest(.find, query: query, params: fetchParams)
         let response = try await service.respond(to: request)
         let page: Page<JSONValue>
         do { page = try read(response.result) } catch {

@@ -87,9 +87,9 @@ struct LiveFollowingReader<Record: Sendable>: LiveRowsReading {
         }
         guard let next = try await list?.poll(isolation: actor) else { return nil }
         // The list may hear of the next sign-in before its conditions.
-        guard readFor.isCurrent, next.identity == readFor.identity else { return nil }
+        guard readFor.isCurrent, next.shownIdentity == readFor.identity else { return nil }
         shownFor = readFor
-        return show(next.rows.rows, next.content, next.identity)
+        return show(next.rows.resultRows, next.liveContent, next.shownIdentity)
     }
 
     /// Takes away what was shown to another user.

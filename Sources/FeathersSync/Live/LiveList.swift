@@ -7,16 +7,16 @@ import FeathersCore
 /// Use it like an array. Creating and copying it take the same time for any number of records; `Array(records)` makes
 /// an array if you need one.
 public struct LiveList<Element: Sendable>: RandomAccessCollection, Sendable {
-    let rows: ResultRows
+    let resultRows: ResultRows
     private let read: @Sendable (ResultRow) -> Element
 
     init(_ rows: ResultRows, _ read: @escaping @Sendable (ResultRow) -> Element) {
-        (self.rows, self.read) = (rows, read)
+        (self.resultRows, self.read) = (rows, read)
     }
 
     public var startIndex: Int { 0 }
-    public var endIndex: Int { rows.count }
-    public subscript(position: Int) -> Element { read(rows[position]) }
+    public var endIndex: Int { resultRows.count }
+    public subscript(position: Int) -> Element { read(resultRows[position]) }
 
     /// Returns the element of a row.
     func element(of row: ResultRow) -> Element { read(row) }

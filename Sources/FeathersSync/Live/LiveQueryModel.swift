@@ -46,25 +46,25 @@ public final class LiveQueryModel<Element: Sendable> {
     /// on.
     public private(set) var loadError: (any Error)?
 
-    @ObservationIgnored private var query: LiveQuery<Element>
+    @ObservationIgnored private var shownQuery: LiveQuery<Element>
     /// Fulfilled when another query takes the place of this one.
     @ObservationIgnored private var replaced = Promise<Void>()
     /// Fulfilled when the calls that load records are no longer about what is shown.
     @ObservationIgnored private var abandoned = Promise<Void>()
     /// The user to whom the records were shown.
-    @ObservationIgnored private var identity: Identity?
+    @ObservationIgnored private var shownIdentity: Identity?
 
     /// Creates a model of a live query. The model does nothing until you call ``run()``.
-    public init(_ query: LiveQuery<Element>) { self.query = query }
+    public init(_ query: LiveQuery<Element>) { self.shownQuery = query }
 
     /// Keeps the records current until the task is cancelled or the query fails. You can call it again afterward. If
     /// the user has changed, it first removes the previous user's records.
     public func run() async {
         (isLoaded, hasMore, error, loadError) = (false, false, nil, nil)
         repeat {
-            let (query, replaced) = (query, replaced)
+            let (query, replaced) = (shownQuery, replaced)
             removeRecords(unlessOf: query.source.service.app.identity)
-            await Self.first([
+            await Self.firstToEnd([
                 { await self.follow(query, until: replaced) },
                 { try? await replaced.value() },
                 // Until its first result, the query does not know that anything is shown.
@@ -84,7 +84,7 @@ public final class LiveQueryModel<Element: Sendable> {
     /// ``isLoaded`` is false. If the model is running, it goes on with the new query. Otherwise, the next ``run()``
     /// does.
     public func show(_ query: LiveQuery<Element>) {
-        self.query = query
+        self.shownQuery = query
         (isLoaded, hasMore, hasMoreBefore, error) = (false, false, false, nil)
         abandonLoads()
         replaced.resolve(())
@@ -102,7 +102,7 @@ public final class LiveQueryModel<Element: Sendable> {
         guard end == .end ? hasMore : hasMoreBefore, !isLoadingMore else { return }
         isLoadingMore = true
         let abandoned = abandoned
-        await load { try await $0.loadMore(count, at: end) }
+        await loadRows { try await $0.loadMore(count, at: end) }
         if abandoned === self.abandoned { isLoadingMore = false }
     }
 
@@ -111,16 +111,16 @@ public final class LiveQueryModel<Element: Sendable> {
     /// Does nothing if ``isLoaded`` is false. A failure is in ``loadError``; what is shown stays.
     public func refresh() async {
         guard isLoaded else { return }
-        await load { try await $0.refresh() }
+        await loadRows { try await $0.refresh() }
     }
 
     /// Runs a call that loads records, until what is shown is of another query or user.
-    private func load(_ body: @escaping @Sendable (LiveQuery<Element>) async throws -> Void) async {
-        let (query, abandoned) = (query, abandoned)
+    private func loadRows(_ body: @escaping @Sendable (LiveQuery<Element>) async throws -> Void) async {
+        let (query, abandoned) = (shownQuery, abandoned)
         let sender = query.source.service.app.currentSender
         loadError = nil
         let failure = Locked<(any Error)?>(nil)
-        await Self.first([
+        await Self.firstToEnd([
             { do { try await body(query) } catch { failure.withLock { $0 = error } } },
             { try? await abandoned.value() },
         ])
@@ -132,7 +132,7 @@ public final class LiveQueryModel<Element: Sendable> {
         do {
             for try await snapshot in query.snapshots {
                 guard replaced === self.replaced else { return }
-                removeRecords(unlessOf: snapshot.identity)
+                removeRecords(unlessOf: snapshot.shownIdentity)
                 (records, rows, source) = (snapshot.records, snapshot.rows, snapshot.source)
                 (total, isTotalEstimated) = (snapshot.total, snapshot.isTotalEstimated)
                 (hasMore, hasMoreBefore) = (snapshot.hasMore, snapshot.hasMoreBefore)
@@ -147,10 +147,10 @@ public final class LiveQueryModel<Element: Sendable> {
 
     /// Removes what was shown to another user.
     private func removeRecords(unlessOf user: Identity?) {
-        guard identity != user else { return }
+        guard shownIdentity != user else { return }
         (records, rows, source, total, isTotalEstimated) = ([], [], nil, nil, false)
         (hasMore, hasMoreBefore) = (false, false)
-        identity = user
+        shownIdentity = user
         abandonLoads()
     }
 
@@ -161,7 +161,7 @@ public final class LiveQueryModel<Element: Sendable> {
     }
 
     /// Runs operations until the first one ends.
-    private static func first(_ operations: [@MainActor @Sendable () async -> Void]) async {
+    private static func firstToEnd(_ operations: [@MainActor @Sendable () async -> Void]) async {
         await withTaskGroup(of: Void.self) { group in
             for operation in operations { group.addTask(operation: operation) }
             await group.next()

@@ -22,7 +22,7 @@ public struct LiveRow<Record: Sendable>: Sendable, Identifiable {
     /// none.
     public let write: OutboxWrite.ID?
     /// The related records, and the row to which they belong.
-    let related: (records: RelatedRecords, row: ResultRow)?
+    let relatedSource: (records: RelatedRecords, row: ResultRow)?
     /// Receives the relations that the query does not include.
     let unknown: UnknownRelations?
 
@@ -31,7 +31,7 @@ public struct LiveRow<Record: Sendable>: Sendable, Identifiable {
         related: (records: RelatedRecords, row: ResultRow)? = nil, unknown: UnknownRelations? = nil
     ) {
         (self.id, self.record, self.state, self.write) = (id, record, state, write)
-        (self.related, self.unknown) = (related, unknown)
+        (self.relatedSource, self.unknown) = (related, unknown)
     }
 
     /// A property of the record.
@@ -45,7 +45,9 @@ extension LiveRow {
     /// - Parameter relation: A relation that the query includes; see ``LiveQuery/including(_:)``. Any other one has no
     ///   records, and the app's diagnostics have a warning that names it.
     public subscript<Value>(relation: Relation<Record, Value>) -> Value {
-        if let related, let value = related.records.value(of: relation, in: related.row) { return value }
+        if let relatedSource, let value = relatedSource.records.value(of: relation, in: relatedSource.row) {
+            return value
+        }
         unknown?.report(relation.name)
         return relation.none
     }
@@ -56,7 +58,7 @@ extension LiveRow {
     /// ``RelationLimits`` left something out, or if a record cannot be decoded.
     /// - Parameter relation: A relation that the query includes.
     public func hasLoaded<Value>(_ relation: Relation<Record, Value>) -> Bool {
-        related?.records.isLoaded(relation.name, in: related?.row) ?? false
+        relatedSource?.records.isLoaded(relation.name, in: relatedSource?.row) ?? false
     }
 }
 
@@ -67,7 +69,7 @@ extension LiveRow {
     /// fetch follows the next sign-in.
     /// - Parameter relation: A relation that the query includes.
     public func relatedFailure<Value>(_ relation: Relation<Record, Value>) -> FeathersError? {
-        related?.records.failure(relation.name, in: related?.row)
+        relatedSource?.records.failure(relation.name, in: relatedSource?.row)
     }
 }
 
@@ -77,5 +79,5 @@ extension LiveRow: Equatable where Record: Equatable {
             && left.relatedVersions == right.relatedVersions
     }
 
-    private var relatedVersions: [Int] { related.map { $0.records.versions(in: $0.row) } ?? [] }
+    private var relatedVersions: [Int] { relatedSource.map { $0.records.versions(in: $0.row) } ?? [] }
 }

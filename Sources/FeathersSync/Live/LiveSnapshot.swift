@@ -24,17 +24,17 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
     public let isTotalEstimated: Bool
     /// The number of records that are left out, because the model cannot be decoded from them: see
     /// ``FeathersApp/requiresDecodableRecords``.
-    public var undecodableCount: Int { content.undecodableCount }
+    public var undecodableCount: Int { liveContent.undecodableCount }
     /// Whether more records follow, which ``LiveQuery/loadMore(_:at:)`` shows.
     public let hasMore: Bool
     /// Whether there are records before the first one. Only a list around a record may have some.
     public let hasMoreBefore: Bool
     let difference: LiveDifference
     /// The related records, if the query includes any.
-    let related: RelatedRecords?
+    let relatedRecords: RelatedRecords?
     /// The user to whom the records are shown.
-    let identity: Identity?
-    let content: LiveContent
+    let shownIdentity: Identity?
+    let liveContent: LiveContent
 
     /// - Parameter rows: Rows that have been decoded.
     init(
@@ -48,10 +48,10 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
                 id: firstKeys.shown(row.key), record: row.shown(), state: row.writeState, write: row.write,
                 related: related.map { ($0, row) }, unknown: unknown)
         }
-        (self.content, self.related) = (content, related)
+        (self.liveContent, self.relatedRecords) = (content, related)
         (source, total, isTotalEstimated) = (content.source, content.total, content.isTotalEstimated)
         (hasMore, hasMoreBefore) = (content.hasMore, content.hasMoreBefore)
-        (self.difference, self.identity) = (difference, identity)
+        (self.difference, self.shownIdentity) = (difference, identity)
     }
 
     public var startIndex: Int { 0 }
@@ -59,29 +59,32 @@ public struct LiveSnapshot<Record: Sendable>: RandomAccessCollection, Sendable {
     public subscript(position: Int) -> LiveRow<Record> { rows[position] }
 
     /// Whether any of the records has a write that the server has not confirmed.
-    public var hasPendingWrites: Bool { rows.rows.contains { $0.writeState != .confirmed } }
+    public var hasPendingWrites: Bool { rows.resultRows.contains { $0.writeState != .confirmed } }
 
     /// The changes since the previous snapshot. In the first snapshot, every record is an insertion.
     public var changes: LiveChanges {
         var changes = LiveChanges(difference)
-        if let related, related.hasChanged {
+        if let relatedRecords, relatedRecords.hasChanged {
             let known = Set(changes.insertions + changes.updates)
-            changes.update(rows.indices.filter { !known.contains($0) && related.hasChanged(rows.rows[$0]) })
+            changes.update(
+                rows.indices.filter { !known.contains($0) && relatedRecords.hasChanged(rows.resultRows[$0]) })
         }
         return changes
     }
 
     /// What is not here, if these are the records of a relation.
-    var missing: MissingRecords { content.missing }
+    var missing: MissingRecords { liveContent.missing }
 
     /// Returns the same rows with related records.
     func with(_ related: RelatedRecords, _ difference: LiveDifference) -> LiveSnapshot {
-        LiveSnapshot(rows.rows, content, difference, identity: identity, related: related)
+        LiveSnapshot(rows.resultRows, liveContent, difference, identity: shownIdentity, related: related)
     }
 
     /// Returns the changes since other rows were shown.
     func difference(since earlier: ResultRows) -> LiveDifference {
-        LiveDifference(rows.rows.changes(since: earlier), of: rows.rows, since: earlier, firstKeys: content.firstKeys)
+        LiveDifference(
+            rows.resultRows.changes(since: earlier), of: rows.resultRows, since: earlier,
+            firstKeys: liveContent.firstKeys)
     }
 }
 

@@ -94,7 +94,7 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
         wait = nil
         let related = RelatedRecords(
             groups: Dictionary(relations.map { ($0.name, $0.reading.rows) }) { first, _ in first })
-        defer { (shown, isDue) = (latest.rows.rows, false) }
+        defer { (shown, isDue) = (latest.rows.resultRows, false) }
         return latest.with(related, latest.difference(since: shown ?? ResultRows()))
     }
 
@@ -111,7 +111,7 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
     /// Takes the result itself, whose rows refer to related records.
     private mutating func take(_ next: LiveSnapshot<Record>) throws {
         isDue = true
-        let (old, new) = (latest?.rows.rows ?? ResultRows(), next.rows.rows)
+        let (old, new) = (latest?.rows.resultRows ?? ResultRows(), next.rows.resultRows)
         let ranges = new.changes(since: old)
         let (removed, added) = (ranges.flatMap { old[$0.old] }, ranges.flatMap { new[$0.new] })
         for index in relations.indices { try relations[index].reading.change(removing: removed, adding: added) }
@@ -120,7 +120,7 @@ struct LiveSnapshotReader<Record: Sendable>: AsyncIteratorProtocol {
 
     /// Whether records in the making may have got their ids since the rows were read.
     private var hasNamedRows: Bool {
-        guard let window = reader.window, latest?.rows.rows.contains(where: \.isProvisional) == true else {
+        guard let window = reader.window, latest?.rows.resultRows.contains(where: \.isProvisional) == true else {
             return false
         }
         return window.withState { store, _ in store.hasNews(of: window.id) }

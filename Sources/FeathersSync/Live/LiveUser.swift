@@ -67,7 +67,7 @@ private struct UserConditionReader: LiveConditionReading {
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveConditionState {
         // The stored token names the user.
         _ = await app.resolvedSender()
-        let (sender, user) = app.signedInUser
+        let (sender, user) = app.senderAndUser
         guard let user else { return .nothing(sender) }
         if let last, last.record == user { return .query(last.query, sender) }
         let query = try query(user)

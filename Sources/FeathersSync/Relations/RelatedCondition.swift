@@ -97,7 +97,7 @@ private struct RelatedConditionReader: LiveConditionReading {
         }
         // A part of the ids would be another condition.
         if snapshot.hasMore, snapshot.source == .server { return state }
-        let ids = snapshot.rows.rows.filter { !$0.isProvisional }.compactMap { $0.record[source.id] }
+        let ids = snapshot.rows.resultRows.filter { !$0.isProvisional }.compactMap { $0.record[source.id] }
         state = ids.isEmpty ? .nothing(sender) : .query(Query().where(property, .isIn(ids)), sender)
         return state
     }

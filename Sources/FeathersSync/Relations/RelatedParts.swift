@@ -87,14 +87,14 @@ struct RelatedPartsReader<Record: Sendable>: LiveRowsReading {
 
     /// Returns the rows of all lists.
     private mutating func snapshot() -> LiveSnapshot<Record> {
-        var content = parts.lazy.compactMap(\.snapshot?.content).first ?? LiveContent()
+        var content = parts.lazy.compactMap(\.snapshot?.liveContent).first ?? LiveContent()
         var (rows, missing) = ([ResultRow](), MissingRecords())
         content.source = .server
         for part in parts {
             if case .count = relation.part {
                 if let row = part.count { rows.append(row) }
             } else if let snapshot = part.snapshot {
-                rows += snapshot.rows.rows
+                rows += snapshot.rows.resultRows
                 if snapshot.undecodableCount > 0 { missing.leftOut.insert(part.key) }
             }
             missing.failure = missing.failure ?? part.refusal?.error ?? part.snapshot?.missing.failure

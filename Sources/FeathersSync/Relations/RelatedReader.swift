@@ -187,7 +187,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
     private mutating func take(_ next: LiveSnapshot<Related>) {
         for range in next.difference.ranges {
             for index in range.old {
-                guard let row = snapshot?.rows.rows[index] else { continue }
+                guard let row = snapshot?.rows.resultRows[index] else { continue }
                 for key in keys(ofRelated: row) {
                     read.changed.insert(key)
                     guard let index = read.groups[key]?.firstIndex(where: { $0 === row }) else { continue }
@@ -195,7 +195,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
                     if read.groups[key]?.isEmpty == true { read.groups[key] = nil }
                 }
             }
-            for row in range.new.lazy.map({ next.rows.rows[$0] }) {
+            for row in range.new.lazy.map({ next.rows.resultRows[$0] }) {
                 for key in keys(ofRelated: row) { insert(row, key) }
             }
         }
@@ -208,7 +208,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
             read.changed.formUnion(missing.leftOut.symmetricDifference(read.missing.leftOut))
         }
         (snapshot, read.list, read.missing, read.isRead) = (next, next.rows, missing, true)
-        (read.related, read.isNews) = (next.related, true)
+        (read.related, read.isNews) = (next.relatedRecords, true)
         warnIfNoneIsFound()
     }
 

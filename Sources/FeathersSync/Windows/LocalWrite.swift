@@ -71,7 +71,7 @@ struct LocalWrite: Sendable {
         switch write.method {
         case .create: record ?? data.flatMap { $0.object == nil ? .none : $0.setting(id, to: created(id)) }
         case .update: data.map { $0.setting(id, to: record?[id] ?? write.recordID?.json ?? .string(key)) }
-        case .patch: record?.merging(data, keeping: id)
+        case .patch: record?.applying(data, keeping: id)
         case .remove: nil
         default: record
         }
@@ -165,7 +165,7 @@ extension JSONValue {
     }
 
     /// Returns the object with the properties of another one, as `patch` merges them.
-    func merging(_ changes: JSONValue?, keeping id: String? = nil) -> JSONValue {
+    func applying(_ changes: JSONValue?, keeping id: String? = nil) -> JSONValue {
         guard case .object(var object) = self, let changes = changes?.object else { return self }
         for (name, value) in changes where name != id { object[name] = value }
         return .object(object)

@@ -49,7 +49,7 @@ extension Window {
     /// - Returns: Whether the record is in the list now.
     private mutating func place(_ state: Record, isFormer: Bool, isShaped: Bool) -> Bool {
         let old = table[state.key]
-        let record = isShaped ? state.value.map { old?.record.merging($0) ?? $0 } : state.value
+        let record = isShaped ? state.value.map { old?.record.applying($0) ?? $0 } : state.value
         guard let record, judge.canJudge ? judge.judges(record) ?? isFormer : isFormer else {
             remove(state.key)
             return false

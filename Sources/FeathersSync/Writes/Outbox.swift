@@ -38,12 +38,12 @@ public final class Outbox: Sendable, SecretHiding {
         var settled: [(promise: Promise<JSONValue>, result: Result<JSONValue, any Error>)] = []
     }
 
-    let options: OutboxOptions
+    let outboxOptions: OutboxOptions
     let timebase: RelativeClock
     let journal: JournalWriter
     /// The name of the file of an earlier version of this package that was set aside, if there was one.
     private let earlierFile: String?
-    private let contents: Locked<State>
+    private let lockedState: Locked<State>
     private let subscribers = Subscribers<Void>()
 
     /// Opens an outbox, or creates one.
@@ -68,7 +68,7 @@ public final class Outbox: Sendable, SecretHiding {
         options.services = Dictionary(
             options.services.map { (FeathersApp.stripSlashes($0.key), $0.value) },
             uniquingKeysWith: { first, _ in first })
-        self.options = options
+        self.outboxOptions = options
         timebase = RelativeClock(options.clock)
         self.journal = journal
         var queue = OutboxQueue(limit: options.concurrentLanes, retry: options.retry)
@@ -83,7 +83,7 @@ public final class Outbox: Sendable, SecretHiding {
         queue.referToLaterCreations()
         var state = State(queue: queue, results: results, names: names)
         for item in queue.inOrder { state.names.add(item.write, options) }
-        contents = Locked(state)
+        lockedState = Locked(state)
     }
 
     fileprivate func reportEarlierFile(to diagnostics: Diagnostics) {
@@ -101,7 +101,7 @@ public final class Outbox: Sendable, SecretHiding {
 
     /// The current state of the outbox.
     public var state: OutboxState {
-        let (queue, app, stores) = contents.withLock { ($0.queue, $0.app?.app, $0.stores) }
+        let (queue, app, stores) = lockedState.withLock { ($0.queue, $0.app?.app, $0.stores) }
         // The app has a new user slightly before the outbox is notified.
         var state = OutboxState(queue, of: app.map(\.identity) ?? queue.identity, at: timebase.now)
         for index in state.entries.indices {
@@ -125,7 +125,7 @@ public final class Outbox: Sendable, SecretHiding {
     /// - Throws: ``FeathersError/Code/notFound`` if the write is not in the outbox, the failure it was discarded with,
     ///   or `CancellationError`.
     public func result(of id: UUID) async throws -> JSONValue {
-        guard let result = contents.withLock({ $0.results[id] }) else { throw FeathersError(notInOutbox: id) }
+        guard let result = lockedState.withLock({ $0.results[id] }) else { throw FeathersError(notInOutbox: id) }
         return try await result.value()
     }
 
@@ -134,7 +134,7 @@ public final class Outbox: Sendable, SecretHiding {
     ///
     /// Call this when your app detects that the network is back, enters the foreground, or signs in without this
     /// package.
-    public func retryNow() { change { $0.queue.retryNow() } }
+    public func retryNow() { changeState { $0.queue.retryNow() } }
 
     /// Sends the pending writes of the signed-in user, for at most some time. Use it in background tasks.
     ///
@@ -173,12 +173,12 @@ public final class Outbox: Sendable, SecretHiding {
     }
 
     /// Changes the state without notifying anyone.
-    func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { contents.withLock(body) }
+    func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { lockedState.withLock(body) }
 
     /// Changes the state, then notifies subscribers and the sender, outside the lock.
     @discardableResult
-    func change<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        let (result, wake, stores, settled) = try contents.withLock { state in
+    func changeState<Result: Sendable>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        let (result, wake, stores, settled) = try lockedState.withLock { state in
             let result = try body(&state)
             defer { state.settled = [] }
             return (result, state.sender?.wake, state.stores.takeChanged(), state.settled)
@@ -201,16 +201,16 @@ public final class Outbox: Sendable, SecretHiding {
 extension Outbox {
     /// Accepts a write. Returns once it is on disk.
     /// - Throws: ``FeathersError`` with the reason why the write is not in the outbox.
-    func add(_ draft: Draft, path: String, as identity: Identity?) async throws -> QueuedWrite<JSONValue> {
+    func addDraft(_ draft: Draft, path: String, as identity: Identity?) async throws -> QueuedWrite<JSONValue> {
         var draft = draft
-        draft.complete(options.service(at: path))
+        draft.complete(outboxOptions.service(at: path))
         if let collected = try await collect(draft, at: path, as: identity) { return collected }
         draft = try withState { [draft] state in Result { try state.resolved(draft, at: path, as: identity) } }.get()
         if let squashed = try await squash(draft, path, identity) { return squashed }
         let write = withState { [draft] in $0.write(draft, at: path, as: identity) }
         let outcome = Promise<JSONValue>()
-        try await record(.queued([write]), [write.id: outcome])
-        return QueuedWrite(write: write, outcome: outcome) { $0 }
+        try await recordEvent(.queued([write]), [write.id: outcome])
+        return QueuedWrite(write: write, outcomePromise: outcome) { $0 }
     }
 }
 
@@ -222,11 +222,12 @@ extension Outbox {
     private func squash(_ draft: Draft, _ path: String, _ identity: Identity?) async throws
         -> QueuedWrite<JSONValue>?
     {
-        guard options.squashesPatches, draft.method == .patch, let changes = draft.data, changes.object != nil else {
+        guard outboxOptions.squashesPatches, draft.method == .patch, let changes = draft.data, changes.object != nil
+        else {
             return nil
         }
         let lane = draft.lane(at: path)
-        let taken: (write: OutboxWrite, outcome: Promise<JSONValue>)? = change { state in
+        let taken: (write: OutboxWrite, outcome: Promise<JSONValue>)? = changeState { state in
             guard let last = state.queue.lastUnsentPatch(in: OutboxQueue.Lane(name: lane, identity: identity)),
                 let outcome = state.results[last.id],
                 last.path == path, last.recordID == draft.recordID, last.query == draft.query,
@@ -235,16 +236,16 @@ extension Outbox {
             else { return nil }
             return (last, outcome)
         }
-        guard let (last, outcome) = taken, let data = last.data?.merging(changes) else { return nil }
+        guard let (last, outcome) = taken, let data = last.data?.applying(changes) else { return nil }
         do {
-            try await record(
+            try await recordEvent(
                 .decided(last.id, Replacement(key: last.key, data: data, base: last.base, tag: last.entityTag)))
         } catch {
-            change { $0.queue.decisionFailed(last.id) }
+            changeState { $0.queue.decisionFailed(last.id) }
             throw error
         }
         guard let write = withState({ $0.queue.items[last.id]?.write }) else { return nil }
-        return QueuedWrite(write: write, outcome: outcome) { $0 }
+        return QueuedWrite(write: write, outcomePromise: outcome) { $0 }
     }
 }
 
@@ -261,8 +262,8 @@ extension FeathersApp {
             throw FeathersError(.conflict, "The app already has an outbox", execution: .neverSent)
         }
         // A registered service has its own transport.
-        let services = outbox.options.services.filter { !isRegistered($0.key) }.values
-        guard callsCarryCredentials || !(services + [outbox.options.standard]).contains(where: \.needsHTTP) else {
+        let services = outbox.outboxOptions.services.filter { !isPathTaken($0.key) }.values
+        guard callsCarryCredentials || !(services + [outbox.outboxOptions.standard]).contains(where: \.needsHTTP) else {
             throw FeathersError.unsentKeys
         }
         self[InstalledOutbox.self] = outbox
@@ -270,7 +271,7 @@ extension FeathersApp {
         let app = weakReference
         outbox.withState { $0.app = app }
         observeIdentity { identity in
-            outbox.change { state in
+            outbox.changeState { state in
                 state.queue.identityChanged(to: identity)
                 state.stores.republish(state.queue)
             }

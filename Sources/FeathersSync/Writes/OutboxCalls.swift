@@ -145,7 +145,7 @@ public struct OutboxCalls<Model: Codable & Sendable>: Sendable {
         let query = try query.written(for: service.codec(for: Params()))
         let write = try await add(
             Outbox.Draft(method: method, recordID: id, data: data, query: query, route: route))
-        var typed = write.map { [service] in try service.decodeResult($0, of: method, Params()) }
+        var typed = write.mapping { [service] in try service.decodeResult($0, of: method, Params()) }
         typed.hasNumericID = NumericID.isUsed(by: Model.self)
         return typed
     }
@@ -160,7 +160,7 @@ public struct OutboxCalls<Model: Codable & Sendable>: Sendable {
         let outbox = try service.app.requiredOutbox()
         var draft = draft
         if service.idProperty != "id" { draft.idProperty = service.idProperty }
-        return try await outbox.add(draft, path: service.path, as: identity)
+        return try await outbox.addDraft(draft, path: service.path, as: identity)
     }
 }
 

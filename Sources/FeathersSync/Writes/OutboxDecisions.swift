@@ -9,15 +9,15 @@ extension Outbox {
     ///   but the decision is ``OutboxDecision/executed(as:)``, or the reason why the decision could not be recorded. In
     ///   each case, nothing changes.
     public func decide(_ decision: OutboxDecision, for id: UUID) async throws {
-        let item = try change { state in
+        let item = try changeState { state in
             try state.queue.decisionBegan(id)
             return state.queue.items[id]
         }
         guard let item else { return }
         do {
-            try await record(event(of: decision, for: item))
+            try await recordEvent(event(of: decision, for: item))
         } catch {
-            change { $0.queue.decisionFailed(id) }
+            changeState { $0.queue.decisionFailed(id) }
             throw error
         }
     }
@@ -34,7 +34,7 @@ extension Outbox {
                     place: RecordKey.place(item.write.path, item.write.route)))
         case .retry, .replace, .merge:
             let replacement = try self.replacement(decision, for: item)
-            if let data = replacement?.data { try change { try $0.queue.willReplaceData(of: id, with: data) } }
+            if let data = replacement?.data { try changeState { try $0.queue.willReplaceData(of: id, with: data) } }
             return .decided(id, replacement)
         }
     }
@@ -59,7 +59,7 @@ extension Outbox {
     /// - Throws: ``FeathersError/Code/badRequest`` if the write cannot have created such a record.
     private func requireCreation(by item: OutboxQueue.Item, as record: ServiceID) throws(FeathersError) {
         let write = item.write
-        let chosen = options.service(at: write.path).recordIDProperty.flatMap { write.data?[$0] }
+        let chosen = outboxOptions.service(at: write.path).recordIDProperty.flatMap { write.data?[$0] }
         let reason: String? =
             if write.method != .create || write.data?.array != nil {
                 "it does not create one record"
@@ -83,13 +83,13 @@ extension Outbox {
 
     /// Returns the id that the app chose for the record that a write creates.
     private func chosenID(of write: OutboxWrite) -> ServiceID? {
-        options.service(at: write.path).recordIDProperty.flatMap { write.data?[$0] }.flatMap { ServiceID($0) }
+        outboxOptions.service(at: write.path).recordIDProperty.flatMap { write.data?[$0] }.flatMap { ServiceID($0) }
     }
 
     /// Returns the end of an executed write, with the records of its response. They are stored and shown in the same
     /// step, so that whatever is stored later is at least as new.
     /// - Parameter user: The sign-in that is current.
-    func end(of write: OutboxWrite, with result: ServerResult, for user: RequestSender) -> WriteEnd {
+    func writeEnd(of write: OutboxWrite, with result: ServerResult, for user: RequestSender) -> WriteEnd {
         var ids = Names.ids(of: write, result.value)
         if let chosen = chosenID(of: write) { ids.merge([write.provisionalKey(): chosen]) { id, _ in id } }
         let names = write.provisionalKeys.map { key in (key, ids[key].map { .assigned($0) } ?? Names.Name.unknown) }
@@ -102,7 +102,7 @@ extension Outbox {
     /// Returns a result whose records are stored; nil if they are not.
     private func stored(_ result: ServerResult, of write: OutboxWrite, for user: RequestSender) -> ExecutedResult? {
         // Once the user has left, the records may have been removed.
-        guard options.storesRecords, let sender = result.sender, result.wasSent(to: user),
+        guard outboxOptions.storesRecords, let sender = result.sender, result.wasSent(to: user),
             (try? result.value.serialized()) != nil
         else { return nil }
         return ExecutedResult(write: write, result: result.value, identity: sender.identity)
@@ -130,7 +130,8 @@ extension Outbox {
             }
             data = ours.merged(since: write.base, with: current, isWhole: write.method == .update)
         }
-        if write.method == .create, let property = options.service(at: write.path).recordIDProperty, data.object != nil,
+        if write.method == .create, let property = outboxOptions.service(at: write.path).recordIDProperty,
+            data.object != nil,
             data[property] == nil, let id = write.data?[property]
         {
             data[property] = id

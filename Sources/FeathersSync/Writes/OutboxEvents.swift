@@ -9,11 +9,11 @@ extension Outbox {
     /// process then sends the write again with its key, or asks for a decision.
     /// - Parameter outcomes: The promises that queued writes settle when they end.
     /// - Throws: ``FeathersError`` naming the file if the event is not a fact and was not stored.
-    func record(_ event: WriteEvent, _ outcomes: [UUID: Promise<JSONValue>] = [:]) async throws {
-        let apply: @Sendable (Int) -> Void = { [options, timebase] change in
-            self.change { state in
+    func recordEvent(_ event: WriteEvent, _ outcomes: [UUID: Promise<JSONValue>] = [:]) async throws {
+        let apply: @Sendable (Int) -> Void = { [outboxOptions, timebase] change in
+            self.changeState { state in
                 state.results.merge(outcomes) { _, new in new }
-                state.apply(event, storedAs: change, options, at: timebase.now)
+                state.apply(event, storedAs: change, outboxOptions, at: timebase.now)
             }
         }
         do {

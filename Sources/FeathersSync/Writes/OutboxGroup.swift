@@ -51,7 +51,7 @@ extension Outbox {
             return Result { try state.write(state.resolved(draft, at: path, as: identity), at: path, as: identity) }
         }.get()
         guard await collect([member]) else { return nil }
-        return QueuedWrite(write: write, outcome: member.outcome) { $0 }
+        return QueuedWrite(write: write, outcomePromise: member.outcome) { $0 }
     }
 
     /// - Returns: Whether a group of this outbox has taken the writes.
@@ -75,11 +75,11 @@ extension Outbox {
                     .notAuthenticated, "The group was not queued: the signed-in user changed before its end",
                     execution: .neverSent)
             }
-            let writes = try withState { [options] state in
-                Result { try state.writes(of: members, as: identity, options) }
+            let writes = try withState { [outboxOptions] state in
+                Result { try state.writes(of: members, as: identity, outboxOptions) }
             }.get()
             let outcomes = zip(writes, members).map { ($0.id, $1.outcome) }
-            try await record(.queued(writes), Dictionary(uniqueKeysWithValues: outcomes))
+            try await recordEvent(.queued(writes), Dictionary(uniqueKeysWithValues: outcomes))
         } catch {
             for member in members { member.outcome.fail(error) }
             throw error

@@ -75,7 +75,7 @@ extension Outbox {
                 .timeout, "The call refers to a record that is not created yet, in \(missing.property)",
                 execution: .neverSent)
             guard let created else { throw late }
-            try await timebase.run(atMost: left ?? options.attemptTimeout ?? .seconds(60), orThrow: late) {
+            try await timebase.run(atMost: left ?? outboxOptions.attemptTimeout ?? .seconds(60), orThrow: late) {
                 // The creation may be discarded, which the next look at the names says.
                 _ = try? await created.value()
                 try Task.checkCancellation()

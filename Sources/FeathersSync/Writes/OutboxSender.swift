@@ -13,7 +13,7 @@ struct OutboxSender: Sendable {
         let ended = Promise<Void>()
         while true {
             let isConnected = app.connectionStatus?.isConnected ?? true
-            let other: Promise<Void>? = outbox.change { state in
+            let other: Promise<Void>? = outbox.changeState { state in
                 if let sender = state.sender { return sender.ended }
                 state.sender = (wake, ended)
                 state.queue.gate.isConnected = isConnected
@@ -33,11 +33,11 @@ struct OutboxSender: Sendable {
                 for failure in failures { group.addTask { await ask(about: failure) } }
                 for item in items { group.addTask { await send(item) } }
                 // Taking work changes the state, so subscribers are notified.
-                if !failures.isEmpty || !items.isEmpty { outbox.change { _ in } }
+                if !failures.isEmpty || !items.isEmpty { outbox.changeState { _ in } }
             }
             group.cancelAll()
         }
-        outbox.change { state in
+        outbox.changeState { state in
             state.sender = nil
             state.queue.gate.stop()
         }
@@ -49,7 +49,7 @@ struct OutboxSender: Sendable {
     private func takeSignedOutWrites() async {
         guard let identity = outbox.withState({ $0.queue.nextOwner }) else { return }
         do {
-            try await outbox.record(.taken(by: identity))
+            try await outbox.recordEvent(.taken(by: identity))
         } catch {
             app.diagnostics.log(
                 .error, .outbox, "Writes of no user are not sent because the outbox file cannot be written",
@@ -67,23 +67,23 @@ struct OutboxSender: Sendable {
 
     private func followConnection() async {
         for await status in app.connectionStatusUpdates() {
-            outbox.change { $0.queue.gate.isConnected = status.isConnected }
+            outbox.changeState { $0.queue.gate.isConnected = status.isConnected }
         }
     }
 
     private func ask(about failure: OutboxFailure) async {
-        defer { outbox.change { $0.queue.asked(failure.write.id) } }
+        defer { outbox.changeState { $0.queue.asked(failure.write.id) } }
         var failure = failure
         if failure.reason == .conflict, let response = await serverRecord(of: failure.write) {
             (failure.current, failure.entityTag) = (response.record, response.tag)
             let compared = failure
-            outbox.change { state in
+            outbox.changeState { state in
                 state.queue.compared(compared)
                 state.show(compared.write.id)
             }
         }
         failure = outbox.withState { [failure] in $0.stores.offeringCandidates(failure) }
-        guard let decision = await outbox.options.decide(failure), !Task.isCancelled else { return }
+        guard let decision = await outbox.outboxOptions.decide(failure), !Task.isCancelled else { return }
         do {
             try await outbox.decide(decision, for: failure.write.id)
         } catch {
@@ -96,7 +96,7 @@ extension OutboxSender {
     /// Reads the record of a write from the server; nil if it does not exist or cannot be read.
     private func serverRecord(of write: OutboxWrite) async -> (record: JSONValue, tag: String?)? {
         guard let id = write.recordID else { return nil }
-        var params = Params(route: write.route, timeout: outbox.options.attemptTimeout)
+        var params = Params(route: write.route, timeout: outbox.outboxOptions.attemptTimeout)
         (params.readsFromServer, params.isLive) = (true, true)
         let request = ServiceRequest(path: write.path, method: .get, id: id, params: params)
         guard let response = try? await response(to: request, for: write) else { return nil }
@@ -118,11 +118,11 @@ extension OutboxSender {
     /// Makes one attempt: records its beginning, calls the service, and records the outcome.
     private func send(_ item: OutboxQueue.Item) async {
         let id = item.write.id
-        let service = outbox.options.service(at: item.write.path)
+        let service = outbox.outboxOptions.service(at: item.write.path)
         let isKeyed = service.recognizesRepetition(of: item.write)
         do {
             // If the process dies after this point, the write may have been executed.
-            try await outbox.record(.begun(id))
+            try await outbox.recordEvent(.begun(id))
             // If the app has shut down meanwhile, nothing was sent.
             try Task.checkCancellation()
         } catch {
@@ -135,8 +135,8 @@ extension OutboxSender {
         }
         switch await attempt(item, service) {
         case .succeeded(let result):
-            let end = outbox.end(of: item.write, with: result, for: app.currentSender)
-            try? await outbox.record(.ended(end))
+            let end = outbox.writeEnd(of: item.write, with: result, for: app.currentSender)
+            try? await outbox.recordEvent(.ended(end))
         case .failed(let error):
             let verdict = SendVerdict(error, isKeyed: isKeyed)
             app.diagnostics.log(
@@ -147,9 +147,9 @@ extension OutboxSender {
             let failure = OutboxFailure(
                 write: item.write, reason: reason, error: error.stored(),
                 mayHaveExecuted: item.mayHaveExecuted || verdict.execution == .mayHaveExecuted)
-            try? await outbox.record(.failed(failure))
+            try? await outbox.recordEvent(.failed(failure))
         case .interrupted:
-            try? await outbox.record(.deferred(id, isKeyed ? .again : .ask(.unknown), .mayHaveExecuted))
+            try? await outbox.recordEvent(.deferred(id, isKeyed ? .again : .ask(.unknown), .mayHaveExecuted))
         }
     }
 
@@ -157,12 +157,12 @@ extension OutboxSender {
     private func deferred(_ item: OutboxQueue.Item, _ verdict: SendVerdict) async {
         let id = item.write.id
         let timebase = outbox.timebase
-        try? await outbox.record(.deferred(id, verdict.course, item.execution.and(verdict.execution)))
+        try? await outbox.recordEvent(.deferred(id, verdict.course, item.execution.and(verdict.execution)))
         guard let moment = outbox.withState({ $0.queue.nextAttempt(of: id) }) else { return }
         // The write is already waiting. This task only measures the delay.
         try? await timebase.sleep(until: moment)
         let later = timebase.now
-        outbox.change { $0.queue.timePassed(id, at: later) }
+        outbox.changeState { $0.queue.timePassed(id, at: later) }
     }
 
     private func attempt(_ item: OutboxQueue.Item, _ service: OutboxServiceOptions) async -> Attempt {
@@ -171,8 +171,8 @@ extension OutboxSender {
             return .succeeded(
                 try await respond(
                     to: service.request(
-                        for: item.write, timeout: outbox.options.attemptTimeout,
-                        carriesFields: app.connectionStatus == nil || app.isRegistered(item.write.path)),
+                        for: item.write, timeout: outbox.outboxOptions.attemptTimeout,
+                        carriesFields: app.connectionStatus == nil || app.isPathTaken(item.write.path)),
                     for: item.write))
         } catch let error as FeathersError {
             if let record = await recordMade(by: item, service, refusedWith: error) { return .succeeded(record) }
@@ -198,7 +198,7 @@ extension OutboxSender {
             [.conflict, .badRequest].contains(error.code),
             let property = service.recordIDProperty, let id = write.data?[property].flatMap({ ServiceID($0) })
         else { return nil }
-        let params = Params(route: write.route, timeout: outbox.options.attemptTimeout)
+        let params = Params(route: write.route, timeout: outbox.outboxOptions.attemptTimeout)
         return try? await respond(
             to: ServiceRequest(path: write.path, method: .get, id: id, params: params), for: write)
     }
@@ -220,7 +220,7 @@ extension OutboxSender {
         let response = try await app.service(request.path).respond(to: request)
         // What such a service responds to a write says nothing about what it responds to a `get`.
         guard request.method == .get || !app.servicesWithOtherResponses.contains(request.path) else { return response }
-        let options = outbox.options.service(at: request.path)
+        let options = outbox.outboxOptions.service(at: request.path)
         try request.checkRecord(
             in: response.result,
             write.idProperty.map { [$0] } ?? ["id", "_id"] + [options.recordIDProperty].compactMap(\.self))

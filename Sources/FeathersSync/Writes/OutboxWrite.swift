@@ -46,7 +46,7 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
 public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
     /// The write as stored in the outbox.
     public let write: OutboxWrite
-    let outcome: Promise<JSONValue>
+    let outcomePromise: Promise<JSONValue>
     /// Whether the model's ids are numbers.
     var hasNumericID = false
     let read: @Sendable (JSONValue) throws -> Value
@@ -76,12 +76,12 @@ public struct QueuedWrite<Value: Sendable>: Sendable, Identifiable {
                 .conflict, "The write is queued when its group ends: wait for its result after the group",
                 execution: .neverSent)
         }
-        return try read(await outcome.value())
+        return try read(await outcomePromise.value())
     }
 
     /// Returns the same write with another function that reads its result.
-    func map<Other>(_ read: @escaping @Sendable (JSONValue) throws -> Other) -> QueuedWrite<Other> {
-        QueuedWrite<Other>(write: write, outcome: outcome, hasNumericID: hasNumericID, read: read)
+    func mapping<Other>(_ read: @escaping @Sendable (JSONValue) throws -> Other) -> QueuedWrite<Other> {
+        QueuedWrite<Other>(write: write, outcomePromise: outcomePromise, hasNumericID: hasNumericID, read: read)
     }
 }
 

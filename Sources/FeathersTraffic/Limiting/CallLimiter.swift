@@ -106,7 +106,7 @@ final class CallLimiter: Middleware {
         switch group {
         case .all: Key(path: nil, user: nil)
         case .service: Key(path: request.path, user: nil)
-        case .serviceAndUser: Key(path: request.path, user: request.token?.digest)
+        case .serviceAndUser: Key(path: request.path, user: request.callToken?.digest)
         }
     }
 

@@ -19,8 +19,8 @@ public import FeathersSupport
 /// A query that a query string cannot carry, for example because an array has more elements than the server reads, goes
 /// over the connection if that is open and the call has neither a token of its own nor header fields.
 public struct MixedTransport: RealTimeTransport, CompositeTransport, ConnectionBypassing {
-    private let realTime: any RealTimeTransport
-    private let rest: any Transport
+    private let realTimeTransport: any RealTimeTransport
+    private let restTransport: any Transport
     private let routes: TransportRoutes
     private let timebase: RelativeClock
     private let reads = ReadsBesideConnection()
@@ -33,14 +33,14 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, ConnectionB
         realTime: any RealTimeTransport, rest: any Transport, routes: TransportRoutes = TransportRoutes(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        (self.realTime, self.rest, self.routes) = (realTime, rest, routes)
+        (self.realTimeTransport, self.restTransport, self.routes) = (realTime, rest, routes)
         timebase = RelativeClock(clock)
         requests = CallReach(clock: clock)
     }
 
     package var sendsCallsOverConnection: Bool { routes.usesConnection }
 
-    public var components: [any Transport] { [realTime, rest] }
+    public var components: [any Transport] { [realTimeTransport, restTransport] }
 
     /// Sends a request over the transport of its route, or over REST if there is no connection and the fallback permits
     /// it, or if the request has a token of its own or header fields.
@@ -52,13 +52,15 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, ConnectionB
         }
         if request.params.endsConnection {
             do {
-                return try await realTime.send(request)
+                return try await realTimeTransport.send(request)
             } catch let error as FeathersError where error.execution == .neverSent {
                 return try await sendBeside(request)
             }
         }
         let signsConnectionIn = request.params.concernsConnection
-        guard signsConnectionIn || routes.permitsFallback(request) else { return try await realTime.send(request) }
+        guard signsConnectionIn || routes.permitsFallback(request) else {
+            return try await realTimeTransport.send(request)
+        }
         guard isConnected else {
             report(request)
             return try await sendBeside(request)
@@ -70,7 +72,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, ConnectionB
         // If the connection cannot send it immediately, it is sent over REST instead of waiting.
         attempt.params.isVolatile = true
         do {
-            return try await realTime.send(attempt)
+            return try await realTimeTransport.send(attempt)
         } catch let error as FeathersError
             where error.code == .unavailable && error.permitsAnotherWay(request) && request.isCurrent
             && ended == endings.withLock({ $0 })
@@ -85,7 +87,7 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, ConnectionB
         }
     }
 
-    private var isConnected: Bool { if case .connected = realTime.status { true } else { false } }
+    private var isConnected: Bool { if case .connected = realTimeTransport.status { true } else { false } }
 
     public func endCalls() {
         // Calls that end over the connection must not be sent again over REST.
@@ -109,14 +111,14 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, ConnectionB
         } catch let error as FeathersError where error.cause is QueryStringRefusal && connectionCarries(request) {
             var request = request
             request.params.isVolatile = true
-            return try await realTime.send(request)
+            return try await realTimeTransport.send(request)
         }
     }
 
     private func sendByREST(_ request: ServiceRequest) async throws -> ServiceResponse {
         let response: ServiceResponse
         do {
-            response = try await rest.send(request)
+            response = try await restTransport.send(request)
         } catch {
             requests.failed(error)
             throw error
@@ -133,28 +135,30 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, ConnectionB
 
     public func deliver(to sink: EventSink) {
         // After a gap, records are read again, so earlier reads no longer matter.
-        realTime.deliver(to: sink.beforeGaps { [reads] in _ = reads.take() })
+        realTimeTransport.deliver(to: sink.beforeGaps { [reads] in _ = reads.take() })
         // Runs once the connection is prepared. A server that requires a sign-in sends no events before that, so that
         // events since an earlier read over REST were missed.
-        realTime.use(
+        realTimeTransport.use(
             connectionSetup: ConnectionSetup(accompany: { [reads] _ in
                 if reads.take() { sink.receiveGap(.reconnected) }
             }))
     }
 
-    public func use(connectionSetup setup: ConnectionSetup) { realTime.use(connectionSetup: setup) }
-    public func run() async throws { try await realTime.run() }
-    public func connect() async throws { try await realTime.connect() }
-    public func disconnect() async { await realTime.disconnect() }
-    public var status: ConnectionStatus { realTime.status }
-    public func statusUpdates() -> AsyncStream<ConnectionStatus> { realTime.statusUpdates() }
+    public func use(connectionSetup setup: ConnectionSetup) { realTimeTransport.use(connectionSetup: setup) }
+    public func run() async throws { try await realTimeTransport.run() }
+    public func connect() async throws { try await realTimeTransport.connect() }
+    public func disconnect() async { await realTimeTransport.disconnect() }
+    public var status: ConnectionStatus { realTimeTransport.status }
+    public func statusUpdates() -> AsyncStream<ConnectionStatus> { realTimeTransport.statusUpdates() }
 
     /// The load of the connection. Calls over REST do not wait for it.
-    public var load: TransportLoad { realTime.load }
+    public var load: TransportLoad { realTimeTransport.load }
 }
 
 extension MixedTransport: SecretHiding {
-    public var description: String { "MixedTransport(realTime: \(summarize(realTime)), rest: \(summarize(rest)))" }
+    public var description: String {
+        "MixedTransport(realTime: \(summarize(realTimeTransport)), rest: \(summarize(restTransport)))"
+    }
 }
 
 extension Transport where Self == MixedTransport {

@@ -40,7 +40,7 @@ struct ExactTextTests {
         }
         #expect(app.service(composed).registered !== app.service(decomposed).registered)
         try await app.use(MemoryService(), at: composed)
-        #expect(app.isRegistered(composed) && !app.isRegistered(decomposed))
+        #expect(app.isPathTaken(composed) && !app.isPathTaken(decomposed))
     }
 
     @Test("as the ids of records that are read together")

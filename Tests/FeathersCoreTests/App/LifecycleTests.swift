@@ -52,11 +52,11 @@ struct LifecycleTests {
     func late() async throws {
         let trace = Trace()
         let app = FeathersApp()
-        try await app.setUp()
+        try await app.setUpServices()
         try await app.use(Living(trace: trace, name: "late"), at: "late")
         #expect(trace.all == ["setUp late"])
         try await app.unuse("late")
-        try await app.tearDown()
+        try await app.tearDownServices()
         #expect(trace.all == ["setUp late", "tearDown late"])
     }
 
@@ -65,14 +65,14 @@ struct LifecycleTests {
         let trace = Trace()
         let app = FeathersApp()
         try await app.use(Living(trace: trace, name: "a"), at: "a")
-        try await app.setUp()
-        try await app.setUp()
+        try await app.setUpServices()
+        try await app.setUpServices()
         #expect(trace.all == ["setUp a"])
 
         let broken = FeathersApp()
         try await broken.use(Living(trace: trace, name: "x", fails: true), at: "x")
-        await #expect(throws: FeathersError.self) { try await broken.setUp() }
-        await #expect(throws: FeathersError.self) { try await broken.setUp() }
+        await #expect(throws: FeathersError.self) { try await broken.setUpServices() }
+        await #expect(throws: FeathersError.self) { try await broken.setUpServices() }
         #expect(trace.all.filter { $0 == "setUp x" }.count == 2)
     }
 

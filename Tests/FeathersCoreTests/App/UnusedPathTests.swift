@@ -11,9 +11,9 @@ struct UnusedPathTests {
     func bounded() async throws {
         let app = app()
         for number in 0..<60_000 { _ = app.service("notes/\(number)/comments") }
-        #expect(app.registry.services.count <= 256)
+        #expect(app.serviceRegistry.services.count <= 256)
         for number in 0..<2_000 { _ = try await app.service("called/\(number)").find() }
-        #expect(app.registry.services.count <= 256)
+        #expect(app.serviceRegistry.services.count <= 256)
     }
 
     @Test("stays while someone holds it, subscribes to it or has given it hooks")
@@ -37,11 +37,11 @@ struct UnusedPathTests {
     func ended() async throws {
         let app = app()
         var streams = (0..<1_000).map { app.service("notes/\($0)").events(.created) }
-        #expect(app.registry.services.count == 1_000)
+        #expect(app.serviceRegistry.services.count == 1_000)
         streams.removeAll()
         for number in 0..<3_000 { _ = app.service("others/\(number)") }
-        #expect(app.registry.services.count <= 2_000)
+        #expect(app.serviceRegistry.services.count <= 2_000)
         for number in 0..<3_000 { _ = app.service("more/\(number)") }
-        #expect(app.registry.services.count <= 512)
+        #expect(app.serviceRegistry.services.count <= 512)
     }
 }

@@ -13,7 +13,7 @@ struct PushedEventsTests {
     @Test("reach every subscriber from its subscription on, and none after its end")
     func subscribers() async {
         let app = FeathersApp()
-        let sink = app.registry.eventSink
+        let sink = app.serviceRegistry.eventSink
         let messages = app.service("messages")
         var first = messages.events(.created).makeAsyncIterator()
         sink.receive(Self.event(1))
@@ -30,7 +30,7 @@ struct PushedEventsTests {
     @Test("find services that were used after the first event")
     func laterService() async {
         let app = FeathersApp()
-        let sink = app.registry.eventSink
+        let sink = app.serviceRegistry.eventSink
         sink.receive(Self.event(1))
         var events = app.service("messages").events(.created).makeAsyncIterator()
         sink.receive(Self.event(2))
@@ -40,7 +40,7 @@ struct PushedEventsTests {
     @Test("are dropped while they are not for the present user")
     func foreign() async {
         let app = FeathersApp()
-        let sink = app.registry.eventSink
+        let sink = app.serviceRegistry.eventSink
         var events = app.service("messages").events(.created).makeAsyncIterator()
         app.deliversPushedEvents(false)
         sink.receive(Self.event(1))

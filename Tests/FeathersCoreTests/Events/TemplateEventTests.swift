@@ -30,7 +30,7 @@ struct TemplateEventTests {
         ])
     func matches(_ example: Case) async {
         let app = FeathersApp()
-        let sink = app.registry.eventSink
+        let sink = app.serviceRegistry.eventSink
         var events = app.service(example.path).events(nil).makeAsyncIterator()
         sink.receive(ServiceEvent(path: example.template, name: .created, data: 1))
         sink.receive(ServiceEvent(path: example.path, name: .created, data: 2))
@@ -44,7 +44,7 @@ struct TemplateEventTests {
         let app = FeathersApp()
         let paths = ObservedPaths()
         app.observeEvents(with: EventSink(onEvent: { event in paths.add(event.path) }, onGap: { _ in }))
-        let sink = app.registry.eventSink
+        let sink = app.serviceRegistry.eventSink
         let red = app.service("teams/red/members")
         var template = app.service("teams/:team/members").events(nil).makeAsyncIterator()
         sink.receive(ServiceEvent(path: "teams/:team/members", name: .created, data: 1))

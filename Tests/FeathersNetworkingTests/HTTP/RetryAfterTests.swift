@@ -43,7 +43,7 @@ struct RetryAfterTests {
         ] as [(String, Int64?)])
     func values(text: String, seconds: Int64?) throws {
         let now = Date(timeIntervalSince1970: Double(Self.moment) + 0.9)
-        #expect(try Self.response(["Retry-After": text]).retryAfter(at: now) == seconds.map { .seconds($0) })
+        #expect(try Self.response(["Retry-After": text]).requestedDelay(at: now) == seconds.map { .seconds($0) })
     }
 
     @Test("A date is compared with the server's own clock")
@@ -51,11 +51,11 @@ struct RetryAfterTests {
         let response = try Self.response([
             "Retry-After": "Sun, 06 Nov 1994 08:50:07 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT",
         ])
-        #expect(response.retryAfter() == .seconds(30))
+        #expect(response.requestedDelay() == .seconds(30))
     }
 
     @Test("Without the field nothing is asked for")
     func none() throws {
-        #expect(try Self.response([:]).retryAfter() == nil)
+        #expect(try Self.response([:]).requestedDelay() == nil)
     }
 }

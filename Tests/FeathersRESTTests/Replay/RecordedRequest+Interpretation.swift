@@ -12,7 +12,7 @@ extension RecordedRequest {
         let method = serviceMethod(hasID: id != nil)
         var params = Params(query: query, headers: callHeaders(method), route: route)
         if isVersion6, data == nil, let upload {
-            params.upload = Upload(body: upload, codec: CodingOptions(), progress: nil)
+            params.uploadContent = Upload(body: upload, codec: CodingOptions(), progress: nil)
             params.headers["Content-Type"] = nil
             params.headers["content-type"] = nil
         }

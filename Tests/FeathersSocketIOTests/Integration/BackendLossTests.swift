@@ -129,6 +129,6 @@ private struct FailingHTTPClient: HTTPClient {
 
 extension BackendConnection {
     fileprivate var isPolling: Bool {
-        transport.client.state.withLock { $0.current?.connection.engine is PollingConnection }
+        transport.socketClient.state.withLock { $0.current?.connection.engine is PollingConnection }
     }
 }

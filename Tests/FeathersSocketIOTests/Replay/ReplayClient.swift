@@ -94,11 +94,11 @@ final class ReplayClient: Sendable {
 
     /// Begins the call a packet comes from.
     func begin(_ call: RecordedCall) {
-        let id = transport.client.nextID.load(ordering: .relaxed)
+        let id = transport.socketClient.nextID.load(ordering: .relaxed)
         let task = Task { [transport] in
             if let request = call.request { return try await transport.send(request).result }
             let request = ServiceRequest(path: "", method: .find, params: Params(timeout: .seconds(30)))
-            return try await transport.client.send(call.packet.data ?? .null, for: request).result
+            return try await transport.socketClient.send(call.packet.data ?? .null, for: request).result
         }
         pending.withLock { $0[call.packet.id ?? -1] = PendingCall(result: task, id: id) }
     }

@@ -174,7 +174,7 @@ struct SessionLaneTests {
         try await begun.value()
         let sent = await scene.start { try await signIn("sent", scene) }
         let waiting = await scene.start { try await scene.get(1) }
-        scene.transport.client.failUnsent { _ in true }
+        scene.transport.socketClient.failUnsent { _ in true }
         let error = await scene.failure { try await waiting.value }
         #expect(error?.code == .notAuthenticated && error?.execution == .neverSent)
         #expect(try await socket.sent.next() == #"420["create","authentication","sent",{}]"#)

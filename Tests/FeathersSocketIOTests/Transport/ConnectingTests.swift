@@ -61,7 +61,7 @@ struct ConnectingTests {
     @Test("ends with a good-bye while another thread writes to it")
     func goodbyeWhileWriting() async throws {
         let socket = try await Scene().connected { scene, socket async throws in
-            scene.transport.client.state.withLock { $0.current?.isDraining = true }
+            scene.transport.socketClient.state.withLock { $0.current?.isDraining = true }
             return socket
         }
         #expect(try await socket.sent.next() == "41")

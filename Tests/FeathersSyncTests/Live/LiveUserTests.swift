@@ -57,7 +57,7 @@ struct LiveUserTests {
         let query = messages.live { (user: User) in .where(.authorID, user.teamID ?? 0).sorted(by: .id) }
         var live = query.snapshots.makeAsyncIterator()
         #expect(try await live.next()?.map(\.id) == ["2", "4", "6"])
-        app.setUser(["id": 1, "name": "A", "teamID": 2], of: Identity("1"))
+        app.recordUser(["id": 1, "name": "A", "teamID": 2], of: Identity("1"))
         app.identityChanged()
         let next = try #require(try await live.next())
         // The rows of the first query stay until those of the second one are there.

@@ -117,7 +117,7 @@ final class RelationHistory {
                 do {
                     for try await snapshot in live.snapshots {
                         let foreign = relations.texts(snapshot).filter { text in
-                            server.owners.withLock { $0[text] }.map { $0 != snapshot.identity?.name } ?? false
+                            server.owners.withLock { $0[text] }.map { $0 != snapshot.shownIdentity?.name } ?? false
                         }
                         read.update { read in
                             read.snapshot = snapshot
@@ -258,7 +258,7 @@ final class RelationHistory {
     private func queue() async throws {
         guard !user.isEmpty, let path = pick(["messages", "users", "reactions", "reactions"]) else { return }
         // No one touches the rows of the previous user.
-        let snapshot = read.current.snapshot.flatMap { $0.identity == identity ? $0 : nil }
+        let snapshot = read.current.snapshot.flatMap { $0.shownIdentity == identity ? $0 : nil }
         let rows = snapshot.map(Array.init) ?? []
         let row = pick(rows)
         let service = app.service(path).outbox

@@ -151,7 +151,7 @@ struct RelationSceneTests {
             #expect(!["Ada", "Bob", "Red", "+", "!"].contains { texts.contains($0) }, "\(texts)")
             snapshot = try #require(try await live.next())
         }
-        #expect(snapshot.identity == Identity("bob"))
+        #expect(snapshot.shownIdentity == Identity("bob"))
         remote.user.withLock { $0 = "ada" }
         app.setIdentity(Identity("ada"))
         _ = try await live.next { $0.source == .server && $0.shown == ShownMessage.ofAda }

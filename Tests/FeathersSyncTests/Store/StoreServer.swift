@@ -130,8 +130,8 @@ struct StoreServer {
         if id == nil { last += 1 }
         let id = id ?? last
         let name = EventName(endOf: method) ?? .patched
-        var record = (method == .create ? ["c": 0] : old ?? [:]).merging(data)
-        if method == .update { record = (data ?? [:]).merging(old?["owner"].map { ["owner": $0] }) }
+        var record = (method == .create ? ["c": 0] : old ?? [:]).applying(data)
+        if method == .update { record = (data ?? [:]).applying(old?["owner"].map { ["owner": $0] }) }
         record["id"] = .integer(id)
         if traits.contains(.versioned), method != .remove { record["v"] = .integer(Int64(version)) }
         if traits.contains(.precise), let value = data?["a"]?.number {
@@ -221,7 +221,7 @@ struct StoreServer {
             case (.update, nil) where query.hasPlaces && !removed.contains(key):
                 rows.append((write.data ?? [:]).setting("id", to: write.recordID?.json ?? nil))
             case (.update, let index?): rows[index] = (write.data ?? [:]).setting("id", to: rows[index]["id"] ?? nil)
-            case (.patch, let index?): rows[index] = rows[index].merging(write.data)
+            case (.patch, let index?): rows[index] = rows[index].applying(write.data)
             case (.remove, let index?): rows.remove(at: index)
             default: break
             }

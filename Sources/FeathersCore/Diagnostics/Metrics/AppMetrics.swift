@@ -92,7 +92,7 @@ public struct DurationHistogram: Sendable, Hashable {
     var isEmpty: Bool { counts.allSatisfy { $0 == 0 } }
 
     /// The number of durations.
-    package var count: Int { counts.reduce(0, +) }
+    public var count: Int { counts.reduce(0, +) }
 
     /// Adds a duration.
     package mutating func add(_ duration: Duration) {

@@ -195,7 +195,7 @@ extension Query {
     ///
     /// If you name a property twice, it keeps its position and uses the later direction.
     public func sorted(by property: String, _ direction: SortDirection = .ascending) -> Query {
-        changing { $0.sort(by: property, direction) }
+        changing { $0.setSort(by: property, direction) }
     }
 
     /// Selects properties of each record (`$select`), in addition to those already selected.
@@ -204,7 +204,7 @@ extension Query {
     public func selecting(_ properties: String...) -> Query { selecting(properties) }
 
     /// Selects properties of each record (`$select`), in addition to those already selected.
-    public func selecting(_ properties: [String]) -> Query { changing { $0.select(properties) } }
+    public func selecting(_ properties: [String]) -> Query { changing { $0.setSelect(properties) } }
 
     /// Sets a key of the query, for extensions that a service supports: `.setting("$populate", "user")`.
     ///
@@ -238,7 +238,7 @@ extension Query where Model: Queryable {
     /// earlier ones.
     public func sorted(by key: Model.QueryKeys, _ direction: SortDirection = .ascending) -> Query {
         let name = key.stringValue
-        return deferring { json, options in json.sort(by: options.keys.key(of: name), direction) }
+        return deferring { json, options in json.setSort(by: options.keys.key(of: name), direction) }
     }
 
     /// Selects the properties of coding keys of each record (`$select`), in addition to those already selected.
@@ -246,7 +246,7 @@ extension Query where Model: Queryable {
     /// Services always include the id. The model must be decodable without the other properties.
     public func selecting(_ keys: Model.QueryKeys...) -> Query {
         let names = keys.map(\.stringValue)
-        return deferring { json, options in json.select(names.map { options.keys.key(of: $0) }) }
+        return deferring { json, options in json.setSelect(names.map { options.keys.key(of: $0) }) }
     }
 }
 

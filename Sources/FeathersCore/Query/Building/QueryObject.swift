@@ -55,13 +55,13 @@ extension JSONObject {
         return query
     }
 
-    mutating func sort(by property: String, _ direction: SortDirection) {
+    mutating func setSort(by property: String, _ direction: SortDirection) {
         var sort = self["$sort"]?.object ?? JSONObject()
         sort[property] = .integer(direction.rawValue)
         self["$sort"] = .object(sort)
     }
 
-    mutating func select(_ properties: [String]) {
+    mutating func setSelect(_ properties: [String]) {
         var selected = self["$select"].map { $0.array ?? [$0] } ?? []
         for property in properties where !selected.contains(.string(property)) { selected.append(.string(property)) }
         self["$select"] = .array(selected)

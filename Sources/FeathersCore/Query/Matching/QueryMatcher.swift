@@ -43,7 +43,7 @@ public struct QueryMatcher: Sendable {
 /// A custom operator that a service allows, as in FeathersJS' `operators` option.
 public struct QueryOperator: Sendable {
     /// The operator's name in queries, such as `$regex`.
-    package let name: String
+    public let name: String
 
     enum Evaluation: Sendable {
         case test(@Sendable (_ value: JSONValue?, _ operand: JSONValue) -> Bool)

@@ -11,8 +11,8 @@
 /// ``Params/pagination`` and ``Params/multi`` override the options for one call, like FeathersJS' `params.paginate` and
 /// `params.adapter.multi`. ``QueryMatcher`` describes how queries match.
 public actor MemoryService: ServiceProtocol {
-    let options: Options
-    private var store = RecordStore()
+    let memoryOptions: Options
+    private var recordStore = RecordStore()
     private var nextID: Int64
 
     /// Creates a service with FeathersJS' options and defaults.
@@ -32,7 +32,7 @@ public actor MemoryService: ServiceProtocol {
         operators: [QueryOperator] = [], records: [JSONObject] = [],
         makeID: (@Sendable (JSONObject) -> ServiceID)? = nil
     ) {
-        options = Options(id: id, multi: multi, pagination: pagination, operators: operators, makeID: makeID)
+        memoryOptions = Options(id: id, multi: multi, pagination: pagination, operators: operators, makeID: makeID)
         var store = RecordStore()
         var nextID = startID
         // Records with an id come first, so that their ids are not assigned to others.
@@ -46,12 +46,12 @@ public actor MemoryService: ServiceProtocol {
             store.store(.object(record), for: RecordKey(.integer(nextID)))
             nextID += 1
         }
-        self.store = store
+        self.recordStore = store
         self.nextID = nextID
     }
 
     /// The number of records.
-    package var count: Int { store.count }
+    public var count: Int { recordStore.count }
 
     // The methods are `async` although they never suspend: in asynchronous code, the compiler would prefer the
     // protocol's default implementation to a synchronous method.
@@ -61,7 +61,7 @@ public actor MemoryService: ServiceProtocol {
     /// - Throws: ``FeathersError/Code/notFound`` if the record does not exist or does not match the query.
     public func get(_ id: ServiceID, _ params: Params) async throws -> JSONValue {
         if params.query.isEmpty { return try record(id).record }
-        return try MemoryQuery(params.query, options)(try record(id).record, id)
+        return try MemoryQuery(params.query, memoryOptions)(try record(id).record, id)
     }
 
     /// Replaces a record. The record keeps its id and the id's type.
@@ -69,15 +69,15 @@ public actor MemoryService: ServiceProtocol {
     /// - Throws: ``FeathersError/Code/badRequest`` for a nil id or an array, ``FeathersError/Code/notFound`` if the
     ///   existing record does not match the query. In both cases, nothing changes.
     public func update(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
-        let query = try MemoryQuery(params.query, options)
+        let query = try MemoryQuery(params.query, memoryOptions)
         guard let id, data.array == nil else {
             throw FeathersError(.badRequest, "You can not replace multiple instances. Did you mean 'patch'?")
         }
         var object = try Self.object(data)
         let (key, old) = try record(id)
         _ = try query(old, id)
-        object[options.id] = old[options.id] ?? id.json
-        store.store(.object(object), for: key)
+        object[memoryOptions.id] = old[memoryOptions.id] ?? id.json
+        recordStore.store(.object(object), for: key)
         return query.select(.object(object))
     }
 
@@ -87,20 +87,20 @@ public actor MemoryService: ServiceProtocol {
     ///
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` for a nil id if the service's `multi` does not allow it.
     public func patch(_ id: ServiceID?, with data: JSONValue, _ params: Params) async throws -> JSONValue {
-        let query = try MemoryQuery(params.query, options)
+        let query = try MemoryQuery(params.query, memoryOptions)
         var keys: [RecordKey] = []
         if let id {
             let (key, record) = try record(id)
             _ = try query(record, id)
             keys = [key]
         } else {
-            try options.applying(params).checkMultiple(.patch)
+            try memoryOptions.applying(params).checkMultiple(.patch)
             keys = matches(query).map(\.key)
         }
         var changes = try Self.object(data)
-        changes.removeValue(forKey: options.id)
-        for key in keys { store.change(key) { $0.merge(changes) } }
-        let records = keys.compactMap { store[$0].map(query.select) }
+        changes.removeValue(forKey: memoryOptions.id)
+        for key in keys { recordStore.change(key) { $0.merge(changes) } }
+        let records = keys.compactMap { recordStore[$0].map(query.select) }
         return id == nil ? .array(records) : records[0]
     }
 
@@ -108,16 +108,16 @@ public actor MemoryService: ServiceProtocol {
     ///
     /// - Throws: ``FeathersError/Code/methodNotAllowed`` for a nil id if the service's `multi` does not allow it.
     public func remove(_ id: ServiceID?, _ params: Params) async throws -> JSONValue {
-        let query = try MemoryQuery(params.query, options)
+        let query = try MemoryQuery(params.query, memoryOptions)
         if let id {
             let (key, record) = try record(id)
             let removed = try query(record, id)
-            store.remove(key)
+            recordStore.remove(key)
             return removed
         }
-        try options.applying(params).checkMultiple(.remove)
+        try memoryOptions.applying(params).checkMultiple(.remove)
         let removed = matches(query)
-        for (key, _) in removed { store.remove(key) }
+        for (key, _) in removed { recordStore.remove(key) }
         return .array(removed.map { query.select($0.record) })
     }
 
@@ -128,13 +128,13 @@ public actor MemoryService: ServiceProtocol {
 
     private func record(_ id: ServiceID) throws(FeathersError) -> (key: RecordKey, record: JSONValue) {
         let key = RecordKey(id)
-        guard let record = store[key] else { throw FeathersError.noRecord(id) }
+        guard let record = recordStore[key] else { throw FeathersError.noRecord(id) }
         return (key, record)
     }
 
     private func matches(_ query: MemoryQuery) -> [(key: RecordKey, record: JSONValue)] {
         var found: [(key: RecordKey, record: JSONValue)] = []
-        store.visit { key, record in
+        recordStore.visit { key, record in
             if query.matcher.matches(record) { found.append((key, record)) }
             return true
         }
@@ -164,12 +164,12 @@ extension MemoryService {
     /// Without `$sort`, records are in FeathersJS' order: integer ids in ascending order, then the others in insertion
     /// order. A negative `$skip` is ignored.
     public func find(_ params: Params) async throws -> JSONValue {
-        let query = try MemoryQuery(params.query, options)
+        let query = try MemoryQuery(params.query, memoryOptions)
         let sorter = try QuerySorter(params.query)
         let skip = params.query.json["$skip"].flatMap { ParsedInteger($0).value }.flatMap { $0 > 0 ? $0 : nil } ?? 0
         let requestedLimit = params.query.json["$limit"]
 
-        if let limit = options.applying(params).pagination?.limit(for: requestedLimit) {
+        if let limit = memoryOptions.applying(params).pagination?.limit(for: requestedLimit) {
             let (total, records) = list(query, sorter, skip: skip, limit: limit, countingAll: true)
             return [
                 "total": .integer(Int64(total)),
@@ -190,7 +190,7 @@ extension MemoryService {
         var total = 0
         var found: [JSONValue] = []
         let mayStop = sorter == nil && !countingAll
-        store.visit { _, record in
+        recordStore.visit { _, record in
             guard query.matcher.matches(record) else { return true }
             total += 1
             if sorter != nil {
@@ -214,25 +214,25 @@ extension MemoryService {
     ///   ``FeathersError/Code/conflict`` if the service's `makeID` returns an id in use. Either all of several records
     ///   are created or none.
     public func create(_ data: JSONValue, _ params: Params) async throws -> JSONValue {
-        let selection = try QuerySelection(params.query, keeping: options.id)
+        let selection = try QuerySelection(params.query, keeping: memoryOptions.id)
         var assignment = IDAssignment(nextID: nextID)
         guard case .array(let elements) = data else {
-            let (key, record) = try assignment.assignID(to: data, options, store)
+            let (key, record) = try assignment.assignID(to: data, memoryOptions, recordStore)
             nextID = assignment.nextID
-            store.store(record, for: key)
+            recordStore.store(record, for: key)
             return selection?(record) ?? record
         }
-        try options.applying(params).checkMultiple(.create)
+        try memoryOptions.applying(params).checkMultiple(.create)
         var records: [(key: RecordKey, record: JSONValue)] = []
         records.reserveCapacity(elements.count)
         for element in elements {
-            let new = try assignment.assignID(to: element, options, store)
+            let new = try assignment.assignID(to: element, memoryOptions, recordStore)
             assignment.taken.insert(new.key)
             records.append(new)
         }
         // Nothing can fail from here on.
         nextID = assignment.nextID
-        for (key, record) in records { store.store(record, for: key) }
+        for (key, record) in records { recordStore.store(record, for: key) }
         return .array(records.map { selection?($0.record) ?? $0.record })
     }
 }

@@ -39,8 +39,9 @@ extension MemoryService {
 /// The page sizes of a service, as in FeathersJS' `paginate` option.
 public struct Pagination: Sendable, Hashable {
     /// The default page size; nil for unpaginated lists.
-    private let `default`: Int?
-    private let max: Int?
+    public let `default`: Int?
+    /// The largest page size; nil for no maximum.
+    public let max: Int?
 
     /// No pagination: `find` returns an array of all matching records, like FeathersJS' `paginate: false`.
     public static let off = Pagination(default: nil, max: nil)

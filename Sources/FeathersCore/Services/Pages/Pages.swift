@@ -109,8 +109,8 @@ public struct Pages<Model: Sendable>: AsyncSequence, Sendable {
     }
 
     private func page(_ query: Query<JSONValue>) async throws -> Page<JSONValue> {
-        let request = try service.request(.find, query: query, params: params)
-        return try read(await UserScope.run(in: scope) { try await service.execute(request).result })
+        let request = try service.makeRequest(.find, query: query, params: params)
+        return try read(await UserScope.run(in: scope) { try await service.executeCall(request).result })
     }
 }
 

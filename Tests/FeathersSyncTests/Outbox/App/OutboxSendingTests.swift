@@ -237,7 +237,7 @@ struct OutboxSendingTests {
         let scene = try await OutboxApp(in: folder)
         let created = try await scene.messages.outbox.create(["text": "Hi"])
         let result = ServerResult(value: ["id": 8], sender: nil)
-        let end = scene.outbox.end(of: created.write, with: result, for: scene.app.currentSender)
+        let end = scene.outbox.writeEnd(of: created.write, with: result, for: scene.app.currentSender)
         #expect(end.names == [created.id.uuidString.lowercased(): .assigned(8)])
         await scene.outbox.close()
     }
