@@ -29,6 +29,17 @@ struct StubAccountsTests {
         }
     }
 
+    @Test("users have the properties that a test gives them")
+    func users() async throws {
+        let transport = StubTransport(services: services)
+        transport.stub(
+            StubAccounts(["ada@example.com": "secret"], users: ["ada@example.com": ["id": 1, "name": "Ada"]]))
+        let app = try app(transport)
+        try await signIn(app)
+        #expect(try app.user(of: JSONValue.self) == ["id": 1, "email": "ada@example.com", "name": "Ada"])
+        #expect(app.identity?.name == "1")
+    }
+
     @Test("without a connection, calls need the token of a sign-in, until the log-out")
     func requests() async throws {
         let transport = StubTransport(services: services)

@@ -69,7 +69,8 @@ public final class SessionModel<User: Decodable & Sendable> {
     private func decoded(_ record: JSONValue?) -> User? {
         do { return try record.map { try app.decodeUser($0) } } catch {
             app.diagnostics.log(
-                .warning, .authentication, "The signed-in user cannot be decoded as \(User.self)", error: error)
+                .warning, .authentication,
+                "\(FeathersError.undecodable("The signed-in user", as: User.self, error).message)")
             return nil
         }
     }

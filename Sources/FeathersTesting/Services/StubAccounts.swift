@@ -9,7 +9,8 @@ import FeathersSupport
 /// try await app.authenticate(.local(email: "ada@example.com", password: "secret"))
 /// ```
 ///
-/// The service `authentication` signs in with the strategies `local` and `jwt`, as FeathersJS does. Every other call
+/// The service `authentication` signs in with the strategies `local` and `jwt`, as FeathersJS does. A user's record has
+/// the email address as its `id` and `email`, unless `users` says otherwise. Every other call
 /// that is not made by a user who is signed in fails with `FeathersError.Code.notAuthenticated`, even if a stub is
 /// registered for it. Over a connection, the user is the connection's, until it ends.
 public final class StubAccounts: Sendable {
@@ -23,16 +24,20 @@ public final class StubAccounts: Sendable {
     }
 
     private let state: Locked<State>
+    private let users: [String: JSONObject]
     private let allows: @Sendable (ServiceRequest) -> Bool
 
     /// Creates accounts.
     /// - Parameters:
     ///   - passwords: The passwords by email address.
+    ///   - users: The properties of users by email address, such as `["ada@example.com": ["id": 1, "name": "Ada"]]`.
     ///   - allows: The calls that need no sign-in, such as the creation of a user.
     public init(
-        _ passwords: [String: String], allowing allows: @escaping @Sendable (ServiceRequest) -> Bool = { _ in false }
+        _ passwords: [String: String], users: [String: JSONObject] = [:],
+        allowing allows: @escaping @Sendable (ServiceRequest) -> Bool = { _ in false }
     ) {
         state = Locked(State(passwords: passwords))
+        self.users = users
         self.allows = allows
     }
 
@@ -66,15 +71,21 @@ public final class StubAccounts: Sendable {
             }
             guard let email = state.tokens[token] else { throw FeathersError(.notAuthenticated, "jwt expired") }
             if let connection { state.connection = (token, connection) }
-            return ["accessToken": .string(token), "user": ["id": .string(email), "email": .string(email)]]
+            return response(token, email)
         }
+    }
+
+    private func response(_ token: String, _ email: String) -> JSONValue {
+        var user: JSONObject = ["id": .string(email), "email": .string(email)]
+        for (property, value) in users[email] ?? [:] { user[property] = value }
+        return ["accessToken": .string(token), "user": .object(user)]
     }
 
     private func logOut(_ request: ServiceRequest, over connection: Int?) throws -> JSONValue {
         guard let token = token(of: request, over: connection),
             let email = state.withLock({ $0.tokens.removeValue(forKey: token) })
         else { throw Self.refusal }
-        return ["accessToken": .string(token), "user": ["id": .string(email), "email": .string(email)]]
+        return response(token, email)
     }
 
     /// Whether a call must be refused, because its caller is not signed in.

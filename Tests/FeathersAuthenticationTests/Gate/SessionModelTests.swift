@@ -32,6 +32,21 @@ struct SessionModelTests {
         #expect(model.state == .signedOut)
     }
 
+    @Test("says which property a user's record lacks")
+    func undecodable() async throws {
+        struct Named: Codable, Sendable { var name: String }
+        let app = try app()
+        let lines = Locked<[String]>([])
+        app.use(
+            diagnostics: .closure { event in lines.withLock { $0.append(event.message) } },
+            levels: DiagnosticLevels(.warning))
+        let model = SessionModel(app, of: Named.self)
+        await model.signIn(credentials)
+        #expect(model.isSignedIn && model.user == nil)
+        let line = "The signed-in user cannot be decoded as Named: 'name' is missing"
+        #expect(lines.withLock { $0.contains(line) })
+    }
+
     @Test("follows what others in the app do, until its task is cancelled")
     func follows() async throws {
         let app = try app()
