@@ -1,8 +1,12 @@
 import Feathers
 import Foundation
 
-// The samples of the article about diagnostics, each one as it stands there. What comes from packages this one does not
-// depend on is stood in for by the types at the end.
+// The samples of the article about diagnostics, each one as it stands there: `ReadmeTests` compares them.
+
+/// A request that a server has received.
+private nonisolated struct IncomingRequest {
+    let headers: [String: String]
+}
 
 nonisolated final class Alarms: Sendable {
     func add(_ message: String, code: DiagnosticAttributes.Value?) {}
@@ -47,70 +51,4 @@ private func traced(_ app: FeathersApp, _ request: IncomingRequest) async throws
 
 private func recording(_ app: FeathersApp, _ file: FileHandle) {
     app.use(diagnostics: .trace(to: file), levels: DiagnosticLevels(.trace))
-}
-
-struct LoggerSink: DiagnosticSink {
-    let logger: Logger
-
-    func receive(_ event: DiagnosticEvent) {
-        var metadata = Logger.Metadata(
-            uniqueKeysWithValues: event.attributes.map {
-                ("\($0.name)", .string("\($0.value)"))
-            })
-        if let call = event.callID { metadata["call"] = .string("\(call)") }
-        if let trace = event.trace { metadata["trace_id"] = .string(trace.traceID) }
-        logger.log(
-            level: event.level.logLevel, "\(event.message)", metadata: metadata,
-            source: event.domain.rawValue)
-    }
-}
-
-nonisolated extension DiagnosticLevel {
-    var logLevel: Logger.Level {
-        switch self {
-        case .trace: .trace
-        case .debug: .debug
-        case .info: .info
-        case .notice: .notice
-        case .warning: .warning
-        case .error: .error
-        }
-    }
-}
-
-struct MetricsSink: DiagnosticSink {
-    func receive(_ event: DiagnosticEvent) {
-        guard event.domain == .calls, event[.outcome] != nil,
-            let duration = event.duration
-        else { return }
-        let method = "\(event[.path] ?? "")/\(event[.method] ?? "")"
-        var dimensions = [("rpc.method", method)]
-        if let error = event[.error] { dimensions.append(("error.type", "\(error)")) }
-        Timer(label: "rpc.client.call.duration", dimensions: dimensions)
-            .record(duration: duration)
-    }
-}
-
-let tracing: AroundHook = { context, next in
-    try await withSpan("feathers.\(context.method)", ofKind: .client) { span in
-        span.attributes["rpc.system"] = "feathers"
-        span.attributes["rpc.service"] = context.path
-        span.attributes["rpc.method"] = context.method.rawValue
-        InstrumentationSystem.instrument.inject(
-            span.context, into: &context.params.headers, using: HeaderInjector())
-        do {
-            try await next(&context)
-        } catch let error as FeathersError {
-            span.attributes["feathers.error.code"] = error.code.rawValue
-            throw error
-        }
-    }
-}
-
-nonisolated struct HeaderInjector: Injector {
-    func inject(
-        _ value: String, forKey key: String, into headers: inout [String: String]
-    ) {
-        headers[key] = value
-    }
 }

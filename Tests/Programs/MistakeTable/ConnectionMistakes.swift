@@ -12,16 +12,8 @@ extension Mistake {
             let app = FeathersApp(transport: .socketIO(try url("http://\(closedPort)")))
             return try await thrown { try await app.connect() }
         },
-        Mistake("A URL without a scheme, REST", #"let server = URL(string: "localhost:3030")"#) { _ in
+        Mistake("A URL without a scheme", #"let server = URL(string: "localhost:3030")"#) { _ in
             guard let server = URL(string: "localhost:3030") else { throw NotAMistake() }
-            return try await thrown { _ = try await FeathersApp(transport: .rest(server)).service("messages").find() }
-        },
-        Mistake("A URL without a scheme, Socket.IO", #"let server = URL(string: "localhost:3030")"#) { _ in
-            let server = try url("localhost:3030")
-            return try await thrown { try await FeathersApp(transport: .socketIO(server)).connect() }
-        },
-        Mistake("A URL without a host", #"let server = URL(string: "http:///api")"#) { _ in
-            guard let server = URL(string: "http:///api") else { throw NotAMistake() }
             return try await thrown { _ = try await FeathersApp(transport: .rest(server)).service("messages").find() }
         },
         Mistake(
@@ -50,13 +42,6 @@ extension Mistake {
         Mistake("`connect()` over REST", "try await app.connect()") { server in
             let app = FeathersApp(transport: .rest(server))
             return try await thrown { try await app.connect() }
-        },
-        Mistake("A call after shutdown", "await app.shutDown(within: .seconds(5)); try await messages.find()") {
-            server in
-            let app = FeathersApp(transport: .rest(server))
-            let messages = app.service("messages")
-            await app.shutDown(within: .seconds(5))
-            return try await thrown { _ = try await messages.find() }
         },
     ]
 

@@ -20,14 +20,6 @@ extension Mistake {
             try await app.use(MemoryService(), at: "messages")
             return try await thrown { _ = try await app.service("mesages").find() }
         },
-        Mistake("An empty path", #"try await app.service("").find()"#) { server in
-            let app = FeathersApp(transport: .rest(server))
-            return try await thrown { _ = try await app.service("").find() }
-        },
-        Mistake("A path with a space and an empty segment", #"try await app.service("a b//c").find()"#) { server in
-            let app = FeathersApp(transport: .rest(server))
-            return try await thrown { _ = try await app.service("a b//c").find() }
-        },
         Mistake("A path that leads to another one", #"try await app.service("messages/../users").find()"#) { server in
             let app = FeathersApp(transport: .rest(server))
             return try await thrown { _ = try await app.service("messages/../users").find() }
@@ -53,14 +45,6 @@ extension Mistake {
             let messages = app.service("messages")
             return try await withConnection(of: app) {
                 try await thrown { try await messages.call("archve", with: ["id": 1]) }
-            }
-        },
-        Mistake("A method that another service has, Socket.IO", #"try await messages.call("shout", with: ["id": 1])"#) {
-            server in
-            let app = FeathersApp(transport: .socketIO(server))
-            let messages = app.service("messages")
-            return try await withConnection(of: app) {
-                try await thrown { try await messages.call("shout", with: ["id": 1]) }
             }
         },
         Mistake("A method that no service has, REST", #"try await messages.call("archve", with: ["id": 1])"#) {
