@@ -344,7 +344,12 @@ extension Store {
     /// Reports a state to all windows, or all but one.
     mutating func report(_ state: Record, isNew: Bool, besides other: Window.ID? = nil) {
         log.append(state.key, state.value)
-        for id in ids where id != other {
+        report(state, isNew: isNew, to: ids.filter { $0 != other })
+    }
+
+    /// Reports a state to some windows.
+    mutating func report(_ state: Record, isNew: Bool, to ids: [Window.ID]) {
+        for id in ids {
             guard windows[id]?.isCount == false, windows[id]?.ignores(state, isNew: isNew) == false else { continue }
             _ = change(id) { $0.report(state, isNew: isNew) }
         }

@@ -249,14 +249,14 @@ extension Store {
             })
     }
 
-    /// Takes the states of a list from disk.
+    /// Takes the states of a list from disk, also for other lists from there. What a fetch has brought is newer.
     private mutating func restored(_ rows: ResultRows, _ newer: [Record], in window: Window.ID) {
         for row in rows where records[row.key] !== row.state {
             let isNew = records[row.key]?.value != row.record
             records.put(row.state)
-            if isNew, windows.count > 1 {
-                report(row.state, isNew: false, besides: window)
-            }
+            guard isNew else { continue }
+            let others = ids.filter { $0 != window && windows[$0]?.isStored(row.state) == true }
+            report(row.state, isNew: false, to: others)
         }
         guard records.keepsUnused else { return }
         for state in newer where records[state.key]?.number ?? 0 == 0 { records.put(state) }

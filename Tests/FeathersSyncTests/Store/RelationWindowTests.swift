@@ -106,4 +106,18 @@ struct RelationWindowTests {
         try scene.store.fetched(window, time, Page(data: [["id": 1, "noteID": 8]]))
         #expect(scene.shown(window).isEmpty)
     }
+
+    @Test("A record from disk joins no list that is fetched without it", arguments: [false, true])
+    func moved(isInFlight: Bool) throws {
+        var scene = Scene()
+        let (fetched, stored) = (try scene.open("noteID"), try scene.open("noteID"))
+        scene.add(7, to: fetched)
+        let time = try scene.ask(fetched)
+        if !isInFlight { try scene.store.fetched(fetched, time, Page(data: [])) }
+        scene.add(7, to: stored)
+        scene.restore(["id": 1, "noteID": 7], in: stored)
+        if isInFlight { try scene.store.fetched(fetched, time, Page(data: [])) }
+        #expect(scene.shown(fetched).isEmpty && scene.store.windows[fetched]?.wantedFetch == nil)
+        #expect(scene.shown(stored) == [["id": 1, "noteID": 7]])
+    }
 }
