@@ -180,21 +180,23 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
     private mutating func storedOrFetchedSnapshot(
         _ window: LiveWindow, _ judge: QueryJudge, isolation actor: isolated (any Actor)?
     ) async throws -> LiveSnapshot<Record>? {
-        do {
-            let snapshot = try await snapshot(window, judge, isolation: actor)
-            if snapshot?.source == .server, let slot { source.service.app.storedLists?.changed(window, slot) }
-            return snapshot
-        } catch {
-            let isStored = window.withState { store, _ in
-                store.windows[window.id].map { $0.isKnown && $0.source != .server } ?? false
+        while true {
+            do {
+                let snapshot = try await snapshot(window, judge, isolation: actor)
+                if snapshot?.source == .server, let slot { source.service.app.storedLists?.changed(window, slot) }
+                return snapshot
+            } catch let error as UndecodableList {
+                try Task.checkCancellation()
+                source.service.app.diagnostics.log(
+                    .warning, .localStore,
+                    "A stored list of service '\(source.service.path)' cannot be decoded and is ignored",
+                    [.path: .string(source.service.path)], error: error.cause)
+                // A response may have replaced it meanwhile.
+                window.withState { store, _ in
+                    guard store.windows[window.id]?.source != .server else { return }
+                    _ = store.change(window.id) { $0.clear() }
+                }
             }
-            guard isStored else { throw error }
-            source.service.app.diagnostics.log(
-                .warning, .localStore,
-                "A stored list of service '\(source.service.path)' cannot be decoded and is ignored",
-                [.path: .string(source.service.path)], error: error)
-            window.withState { store, _ in _ = store.change(window.id) { $0.clear() } }
-            return try await snapshot(window, judge, isolation: actor)
         }
     }
 
@@ -226,7 +228,10 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
         content.unknown = unknown
         var (rows, changes) = (content.rows, content.rows.changes(since: decoded))
         let isWhole = undecodable.isEmpty
-        let failed = try await decode(content, judge, changes, isolation: actor)
+        let failed: Set<Int>
+        do { failed = try await decode(content, judge, changes, isolation: actor) } catch {
+            throw content.source == .server ? error : UndecodableList(cause: error)
+        }
         // The user may have left meanwhile.
         guard window.sender.isCurrent else { return nil }
         if !undecodable.isEmpty { for index in changes.flatMap(\.old) { undecodable.remove(decoded[index].version) } }
@@ -241,7 +246,7 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
             if content.undecodableCount == rows.count(where: { !$0.isWritten }), content.undecodableCount > 0,
                 content.source != .server, keys == nil
             {
-                throw FeathersError(.generalError, "None of the records can be decoded")
+                throw UndecodableList(cause: FeathersError(.generalError, "None of the records can be decoded"))
             }
             rows.removeAll { undecodable.contains($0.version) }
         }
@@ -300,6 +305,11 @@ struct LiveReader<Record: Sendable>: LiveRowsReading {
         }
         return failed.reduce(into: []) { $0.formUnion($1) }
     }
+}
+
+/// A list from disk has records that cannot be decoded.
+private struct UndecodableList: Error {
+    let cause: any Error
 }
 
 /// What a snapshot is made of.
