@@ -18,8 +18,15 @@ final class RelationHistory {
         let team: String?
         let reactions: [String]
         let readers: [String]
+        /// The last reactions; none without such a relation.
+        let latest: [String]
+        /// The number of some reactions; nil without such a relation.
+        let count: Int?
 
-        var description: String { "\(text) \(author ?? "nil") \(team ?? "nil") \(reactions) \(readers)" }
+        var description: String {
+            let parts = "\(latest) \(count.map(String.init) ?? "nil")"
+            return "\(text) \(author ?? "nil") \(team ?? "nil") \(reactions) \(readers) \(parts)"
+        }
     }
 
     /// What the reader of the live query has read.
@@ -107,9 +114,10 @@ final class RelationHistory {
         let (clock, read) = (ManualClock(), ObservedState(Read()))
         self.read = read
         let query = Query<Message>.sorted(by: server.order)
-        let live = app.service("messages", of: Message.self).live(traits.contains(.growth) ? query.limit(3) : query)
+        let plain = app.service("messages", of: Message.self).live(traits.contains(.growth) ? query.limit(3) : query)
             .measured(by: clock).including(
                 relations.author.including(User.team), relations.reactions.including(relations.by), relations.readers)
+        let live = relations.addParts(to: plain, server.counts)
         self.live = live
         tasks = [
             Task { [app] in try await app.run() },
@@ -271,10 +279,16 @@ final class RelationHistory {
             data["messageID"] = .integer(Int64(row.record.id))
             note("queue reaction to \(row.record.id)")
             try await service.create(written(data))
-        case ("reactions", 2, let row?):
+        case ("reactions", 2...3, let row?):
             guard let reaction = pick(row[relations.reactions]), reaction.record.id > 0 else { return }
-            note("queue move of reaction \(reaction.record.id)")
-            try await service.patch(Int64(reaction.record.id), with: written(data))
+            let id = Int64(reaction.record.id)
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                note("queue removal of reaction \(id)")
+                try await service.remove(id)
+            } else {
+                note("queue move of reaction \(id)")
+                try await service.patch(id, with: written(data))
+            }
         case ("users", 0...1, let row?):
             guard let author = row[relations.author], author.record.id > 0 else { return }
             note("queue user \(author.record.id)")

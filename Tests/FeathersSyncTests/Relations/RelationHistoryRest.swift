@@ -78,9 +78,11 @@ extension HistoryRelations {
         return snapshot.allSatisfy { row in
             // A related record that does not decode is missing.
             (traits.contains(.undecodable)
-                || row.hasLoaded(author) && row.hasLoaded(reactions) && row.hasLoaded(readers))
+                || row.hasLoaded(author) && row.hasLoaded(reactions) && row.hasLoaded(readers)
+                    && (!traits.contains(.parts) || row.hasLoaded(latest))
+                    && (!traits.contains(.parts) || page == nil || row.hasLoaded(self.count)))
                 && row[author].map { $0.state == .confirmed } ?? true
-                && row[reactions].allSatisfy { $0.state == .confirmed }
+                && (row[reactions] + row[latest]).allSatisfy { $0.state == .confirmed }
         }
     }
 
@@ -89,7 +91,7 @@ extension HistoryRelations {
         var texts: [String] = []
         for row in snapshot {
             texts.append(row.text)
-            var people = row[readers] + row[reactions].compactMap { $0[by] }
+            var people = row[readers] + (row[reactions] + row[latest]).compactMap { $0[by] }
             if let author = row[author] { people.append(author) }
             texts += people.map(\.name)
             if let team = row[author]?[User.team] { texts.append(team.title) }
@@ -98,11 +100,14 @@ extension HistoryRelations {
     }
 
     fileprivate func shown(_ snapshot: LiveSnapshot<Message>) -> [RelationHistory.Shown] {
-        snapshot.map { row in
+        func shown(_ reactions: [LiveRow<Reaction>]) -> [String] {
+            reactions.map { "\($0.emoji) \($0[by]?.name ?? "nil")" }
+        }
+        return snapshot.map { row in
             RelationHistory.Shown(
                 text: row.text, author: row[author]?.name, team: row[author]?[User.team]?.title,
-                reactions: row[reactions].map { "\($0.emoji) \($0[by]?.name ?? "nil")" },
-                readers: row[readers].map(\.name))
+                reactions: shown(row[reactions]), readers: row[readers].map(\.name), latest: shown(row[latest]),
+                count: row[count])
         }
     }
 }

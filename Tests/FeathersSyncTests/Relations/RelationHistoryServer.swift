@@ -145,22 +145,30 @@ final class RelationHistoryServer: Sendable {
         }
         let (users, teams) = (try table("users", "name"), try table("teams", "title"))
         let reactions = try find("reactions", .sorted(by: "emoji").sorted(by: "id"), as: user)
-            .filter { $0["emoji"]?.string != nil }
+        func shown(_ reactions: some Sequence<JSONValue>) -> [String] {
+            reactions.compactMap { reaction in
+                let by = reaction["userID"]?.integer.flatMap { users[$0] }
+                return reaction["emoji"]?.string.map { "\($0) \(by?["name"]?.string ?? "nil")" }
+            }
+        }
+        let hasParts = wire.traits.contains(.parts)
         return try find("messages", .sorted(by: order).sorted(by: "id"), as: user).map { message in
             guard let text = message["text"]?.string else { return nil }
             let author = message["authorID"]?.integer.flatMap { users[$0] }
+            let own = reactions.filter { $0["messageID"] == message["id"] }
             return RelationHistory.Shown(
                 text: text, author: author?["name"]?.string,
                 team: author?["teamID"]?.integer.flatMap { teams[$0] }?["title"]?.string,
-                reactions: reactions.filter { $0["messageID"] == message["id"] }.map { reaction in
-                    let by = reaction["userID"]?.integer.flatMap { users[$0] }
-                    return "\(reaction["emoji"]?.string ?? "") \(by?["name"]?.string ?? "nil")"
-                },
+                reactions: shown(own),
                 readers: (message["readers"]?.array ?? []).compactMap { id in
                     id.integer.flatMap { users[$0] }?["name"]?.string
-                })
+                }, latest: hasParts ? shown(own.suffix(2).reversed()) : [],
+                count: hasParts && counts ? own.count { $0["emoji"] == "a" } : nil)
         }
     }
+
+    /// Whether the results have a total.
+    var counts: Bool { page != nil }
 
     /// The property by which the list is sorted.
     var order: String { wire.traits.contains(.precise) ? "at" : "id" }

@@ -18,6 +18,8 @@ enum RelationTrait: String, CaseIterable, Sendable {
     case refusals
     /// Responses are held back, so that they arrive after events, and after a sign-in.
     case held
+    /// The rows also show their last reactions and the number of some.
+    case parts
 
     static func random(using generator: inout some RandomNumberGenerator) -> Set<RelationTrait> {
         Set(allCases.filter { _ in Int.random(in: 0..<3, using: &generator) == 0 })
@@ -29,13 +31,27 @@ struct HistoryRelations: Sendable {
     let author: Relation<Message, LiveRow<User>?>
     let readers: Relation<Message, [LiveRow<User>]>
     let by: Relation<Reaction, LiveRow<User>?>
-    let reactions = Message.relation(toMany: Reaction.self, at: "reactions", by: .messageID, .sorted(by: "emoji"))
+    let reactions = Self.all
+    let latest = all.latest(2)
+    let count = all.count(where: .where(.emoji, "a"))
+    private let hasParts: Bool
+
+    private static let all = Message.relation(
+        toMany: Reaction.self, at: "reactions", by: .messageID, .sorted(by: "emoji"))
 
     init(_ traits: Set<RelationTrait>) {
         let keys: [RootKey] = traits.contains(.rootKeys) ? ["data", "users"] : []
         author = Message.relation(to: User.self, at: "users", by: .authorID, rootKeys: keys)
         readers = Message.relation(toMany: User.self, at: "users", byAll: .readers, rootKeys: keys)
         by = Reaction.relation(to: User.self, at: "users", by: .userID, rootKeys: keys)
+        hasParts = traits.contains(.parts)
+    }
+
+    /// Returns a query with the last reactions of its records, and with their number if the server counts.
+    func addParts(to live: LiveQuery<Message>, _ counts: Bool) -> LiveQuery<Message> {
+        guard hasParts else { return live }
+        let latest = live.including(latest.including(by))
+        return counts ? latest.including(count) : latest
     }
 }
 
