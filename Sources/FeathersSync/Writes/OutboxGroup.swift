@@ -120,19 +120,25 @@ final class OutboxGroup: Sendable {
     let outbox: Outbox
     /// Settled when the writes are stored, have joined another group, or were given up.
     let ended = Promise<Void>()
-    /// The writes so far; nil once the closure has returned.
-    private let members = Locked<[Member]?>([])
+    private struct State: Sendable {
+        /// The writes so far; nil once the closure has returned.
+        var members: [Member]? = []
+        /// Whether a direct call in the group was reported.
+        var hasWarned = false
+    }
+
+    private let state = Locked(State())
 
     init(of outbox: Outbox) { self.outbox = outbox }
 
     /// - Returns: Whether the group is open.
-    func append(_ new: [Member]) -> Bool { members.withLock { $0?.append(contentsOf: new) != nil } }
+    func append(_ new: [Member]) -> Bool { state.withLock { $0.members?.append(contentsOf: new) != nil } }
 
     /// Ends the group, and returns its writes.
     func close() -> [Member] {
-        members.withLock { members in
-            defer { members = nil }
-            return members ?? []
+        state.withLock { state in
+            defer { state.members = nil }
+            return state.members ?? []
         }
     }
 
@@ -144,24 +150,44 @@ final class OutboxGroup: Sendable {
         ended.resolve(())
     }
 
+    /// Warns once in each group about a call that writes, because it is sent before the writes of the group.
     /// - Throws: ``FeathersError/Code/conflict`` if a call that is made in a group refers to a record that one of its
     ///   writes creates.
-    static func requireNoRecord(of outbox: Outbox, in request: ServiceRequest) throws(FeathersError) {
+    static func check(_ request: ServiceRequest, _ outbox: Outbox) throws(FeathersError) {
         guard !entered.isEmpty else { return }
-        let members = entered.filter { $0.outbox === outbox }.flatMap { $0.members.withLock { $0 ?? [] } }
+        let groups = entered.filter { $0.outbox === outbox }
+        let members = groups.flatMap { $0.state.withLock { $0.members ?? [] } }
         var missing: [Names.Missing] = []
         _ = Names(of: members.map { ($0.draft.id, $0.draft.provisionalKeys) }).translated(request, &missing)
-        guard let missing = missing.first else { return }
+        guard let missing = missing.first else {
+            groups.last?.warn(about: request)
+            return
+        }
         throw FeathersError(
             .conflict,
             "The call refers to a record, in \(missing.property), that is queued when its group ends: make the call after "
                 + "the group", execution: .neverSent)
     }
 
+    private func warn(about request: ServiceRequest) {
+        let methods: Set<ServiceMethod> = [.create, .update, .patch, .remove]
+        guard methods.contains(request.method), !request.params.concernsConnection else { return }
+        let isFirst = state.withLock { state in
+            defer { state.hasWarned = true }
+            return state.members != nil && !state.hasWarned
+        }
+        guard isFirst else { return }
+        outbox.withState { $0.app }?.app?.diagnostics.log(
+            .warning, .outbox,
+            "'\(request.method)' of service '\(request.path)' is called in a group and is not part of it: it is sent before "
+                + "the group's writes, even if the group fails. Queue it with the service's 'outbox'",
+            [.path: .string(request.path)])
+    }
+
     /// Returns whether the current task runs in the group of a write, which is therefore not queued yet.
     static func isOpen(for id: UUID) -> Bool {
         entered.contains { group in
-            group.members.withLock { $0?.contains { $0.draft.id == id } ?? false }
+            group.state.withLock { $0.members?.contains { $0.draft.id == id } ?? false }
         }
     }
 }

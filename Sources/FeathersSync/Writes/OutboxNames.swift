@@ -52,7 +52,7 @@ extension Outbox {
     ///   ``FeathersError/Code/conflict`` if it is created at the end of the group in which the call is made, and
     ///   ``FeathersError/Code/timeout`` if it is not created in time.
     func named(_ request: ServiceRequest) async throws -> ServiceRequest {
-        try OutboxGroup.requireNoRecord(of: self, in: request)
+        try OutboxGroup.check(request, self)
         let start = timebase.now
         while true {
             let (translated, missing, created) = withState { state in

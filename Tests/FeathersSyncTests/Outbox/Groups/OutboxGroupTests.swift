@@ -226,6 +226,27 @@ struct OutboxGroupTests {
         await scene.close()
     }
 
+    @Test("warns once about direct calls that write, which are not part of it")
+    func directCalls() async throws {
+        let scene = try await GroupScene()
+        let warnings = Locked<[String]>([])
+        scene.app.use(
+            diagnostics: .text { line in warnings.withLock { if line.contains("in a group") { $0.append(line) } } })
+        try await scene.outbox.group {
+            _ = try await scene.cards.find()
+            try await scene.cards.outbox.create(["name": "a"])
+            #expect(warnings.withLock(\.isEmpty))
+            for name in ["b", "c"] { try await scene.cards.create(["name": .string(name)] as JSONValue) }
+            try await scene.boards.remove(1)
+        }
+        try await scene.cards.create(["name": "d"] as JSONValue)
+        try await scene.flush()
+        #expect(scene.names == ["b", "c", "?", "d", "a"])
+        let lines = warnings.withLock { $0 }
+        #expect(lines.count == 1 && lines.first?.contains("'create' of service 'cards' is called in a group") == true)
+        await scene.close()
+    }
+
     @Test(
         "belongs to its user, and is refused after a sign-out or another's sign-in",
         arguments: [(nil, "alice", true), ("alice", "alice", true), ("alice", nil, false), ("alice", "bob", false)]
