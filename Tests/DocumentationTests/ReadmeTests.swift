@@ -55,6 +55,7 @@ struct ReadmeTests {
             ("Sources/Feathers/Documentation.docc/LiveQueries.md", "ListSamples.swift", 4),
             ("Sources/Feathers/Documentation.docc/RelatedRecords.md", "RelationSamples.swift", 5),
             ("Sources/Feathers/Documentation.docc/LocalFirst.md", "LocalSamples.swift", 8),
+            ("Sources/Feathers/Documentation.docc/Replicas.md", "ReplicaSamples.swift", 1),
             ("Sources/Feathers/Documentation.docc/ModelsFromYourServer.md", "ModelSamples.swift", 2),
             ("Sources/Feathers/Documentation.docc/Paging.md", "ListSamples.swift", 3),
             ("Sources/Feathers/Documentation.docc/TypedQueries.md", "ListSamples.swift", 4),

@@ -112,7 +112,7 @@ struct ReplicaRun: Sendable {
 extension FeathersApp {
     /// Whether a running app is about to connect.
     fileprivate var isConnecting: Bool {
-        guard keepsConnection else { return false }
+        guard hasPermanentConnection else { return false }
         return switch connectionStatus {
         case .offline, .connecting: true
         case nil, .connected, .waiting, .closed: false
