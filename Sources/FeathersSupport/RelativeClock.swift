@@ -1,5 +1,3 @@
-package import Dispatch
-
 /// A clock that measures durations from its creation, for use by state machines.
 package struct RelativeClock: Sendable {
     private let elapsed: @Sendable () -> Duration
@@ -47,17 +45,13 @@ package struct RelativeClock: Sendable {
 
     /// Settles a promise at a moment, without a task that waits.
     /// - Returns: The timer; nil if the clock has none, so that a task must wait.
-    package func schedule(_ promise: Promise<Void>, at moment: Duration) -> DispatchWorkItem? {
+    package func schedule(_ promise: Promise<Void>, at moment: Duration) -> SharedTimer.Entry? {
         #if canImport(Darwin)
             // On Apple platforms, Dispatch's time stops while the device sleeps, unlike that of a continuous clock.
             return nil
         #else
             guard isContinuous else { return nil }
-            let timer = DispatchWorkItem { promise.resolve(()) }
-            // Clamped, because a time limit may be any duration.
-            let interval = Int(max(0, min((moment - now) / .milliseconds(1), 1e12))) + 1
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(interval), execute: timer)
-            return timer
+            return SharedTimer.process.settle(promise, at: .now + min(moment - now, .seconds(1e9)))
         #endif
     }
 

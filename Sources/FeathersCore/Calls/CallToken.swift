@@ -153,10 +153,22 @@ extension Service {
         if UserScope.current == nil, request.params.token == nil, DeadlineScope.current == nil {
             return try await perform(request)
         }
-        return try await sendingToken(of: request) { request in
-            try await DeadlineScope.run(request) { try await perform($0) }
+        return try await executeInScope(request)
+    }
+
+    /// Runs a request that has a user of its own or a deadline.
+    ///
+    /// Not inlined, and neither is what it calls: while a call waits, its task holds the frames of all functions that
+    /// wait for it, and `perform` is the largest of them.
+    @concurrent @inline(never)
+    private func executeInScope(_ request: ServiceRequest) async throws -> ServiceResponse {
+        try await sendingToken(of: request) { request in
+            try await DeadlineScope.run(request) { try await performOnce($0) }
         }
     }
+
+    @concurrent @inline(never)
+    private func performOnce(_ request: ServiceRequest) async throws -> ServiceResponse { try await perform(request) }
 
     /// Runs a request whose result is streamed into a channel. The call lasts until the end of the stream.
     /// - Throws: ``FeathersError/Code/unavailable`` if the app is shutting down.

@@ -43,12 +43,37 @@ extension FeathersApp {
 
 /// The deadline of a caller, which ends its waits for calls.
 package final class DeadlineScope: Sendable {
-    /// What a caller waits for.
+    /// A call that a caller waits for.
     private final class Wait: Sendable {
-        let hasReachedService = Atomic(false)
+        private struct State {
+            var isOver = false
+            var change = Promise<Void>()
+        }
+
+        private let hasReachedService = Atomic(false)
+        private let state = Locked(State())
+
+        func reachedService() { hasReachedService.store(true, ordering: .releasing) }
 
         var execution: FeathersError.Execution {
             hasReachedService.load(ordering: .acquiring) ? .mayHaveExecuted : .neverSent
+        }
+
+        /// Returns what is settled at the end of the call; nil if it has ended.
+        func next() -> Promise<Void>? {
+            state.withLock { state in
+                if state.isOver { return nil }
+                state.change = Promise()
+                return state.change
+            }
+        }
+
+        func callEnded() {
+            let change = state.withLock { state in
+                state.isOver = true
+                return state.change
+            }
+            change.resolve(())
         }
     }
 
@@ -62,18 +87,18 @@ package final class DeadlineScope: Sendable {
     private let clock: RelativeClock
     private let end: Duration
     private let outer: DeadlineScope?
-    /// Settled at the end of the body, so that calls that outlive it lose the deadline.
-    private let ended = Promise<Void>()
+    /// Set at the end of the body, so that calls that outlive it lose the deadline.
+    private let hasEnded = Atomic(false)
 
     init(_ limit: Duration, clock: RelativeClock, outer: DeadlineScope?) {
         (self.limit, self.clock, self.outer) = (limit, clock, outer)
         end = clock.now + limit
     }
 
-    func bodyEnded() { ended.resolve(()) }
+    func bodyEnded() { hasEnded.store(true, ordering: .releasing) }
 
     /// Records that the current task's call is handed to its service, or to the transport to it.
-    static func callReachedService() { wait?.hasReachedService.store(true, ordering: .releasing) }
+    static func callReachedService() { wait?.reachedService() }
 
     /// The time until the earliest deadline of the current task's calls; nil without one.
     ///
@@ -94,7 +119,7 @@ package final class DeadlineScope: Sendable {
     /// The scope with the earliest deadline, of this one and those around it whose bodies run.
     private var earliest: DeadlineScope? {
         let outer = outer?.earliest
-        if ended.isSettled { return outer }
+        if hasEnded.load(ordering: .acquiring) { return outer }
         guard let outer, let other = outer.timeLeft, other < end - clock.now else { return self }
         return outer
     }
@@ -107,17 +132,20 @@ package final class DeadlineScope: Sendable {
         guard let scope = current, let first = scope.earliest else { return try await perform(request) }
         guard first.end > first.clock.now else { throw first.timeout(of: request, .neverSent) }
         let wait = Wait()
-        return try await racing {
-            try await $wait.withValue(wait) { try await perform(request) }
-        } against: {
-            while let first = scope.earliest {
-                let end = first.end + grace
-                if end <= first.clock.now { return .failure(first.timeout(of: request, wait.execution)) }
-                try await first.clock.sleep(until: end, or: first.ended)
+        return try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask {
+                defer { wait.callEnded() }
+                return try await $wait.withValue(wait) { try await perform(request) }
             }
-            // All bodies have ended before their deadlines.
-            try await Promise<Void>().value()
-            throw CancellationError()
+            // Waits here for the deadline, because another task would take as much memory as the call.
+            while !Task.isCancelled, let first = scope.earliest, let end = wait.next() {
+                let deadline = first.end + grace
+                if deadline <= first.clock.now { throw first.timeout(of: request, wait.execution) }
+                await first.clock.settle(end, at: deadline)
+            }
+            // The call has ended or been cancelled, or all bodies have ended before their deadlines.
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
         }
     }
 

@@ -67,6 +67,24 @@ struct SendingResponder: Responder {
     let reach: CallReach?
 
     func respond(to request: ServiceRequest) async throws -> ServiceResponse {
+        let request = try prepared(request)
+        let response: ServiceResponse
+        do {
+            response = try await remote.respond(to: request)
+        } catch {
+            let error = marked(error)
+            reach?.failed(error)
+            throw error
+        }
+        reach?.succeeded()
+        return try request.checked(response)
+    }
+
+    /// Returns a request as it is sent.
+    ///
+    /// Not inlined, because a call holds the frame of ``respond(to:)`` while it waits for the server.
+    @inline(never)
+    private func prepared(_ request: ServiceRequest) throws -> ServiceRequest {
         // Checked here, immediately before sending, because the call may have waited or be a retry.
         if gate.isFinished { throw FeathersError.shuttingDown(request) }
         var request = request
@@ -82,33 +100,20 @@ struct SendingResponder: Responder {
             try request.addTokenField(app, mayCarry: app?.trusts(remote) == true)
             request.harmlessFields = app?.harmlessFields
         }
-        guard let reach else { return try request.checked(await send(request)) }
-        let response: ServiceResponse
-        do {
-            response = try await send(request)
-        } catch {
-            reach.failed(error)
-            throw error
-        }
-        reach.succeeded()
-        return try request.checked(response)
+        return request
     }
 
-    /// Sends a request. If a server that doesn't get the app's token refuses it, the error says so.
-    private func send(_ request: ServiceRequest) async throws -> ServiceResponse {
-        do {
-            return try await remote.respond(to: request)
-        } catch var error as FeathersError
-            where !remote.isOwn && error.execution == .answered
-            && (error.code == .notAuthenticated || error.code == .forbidden)
-        {
-            if app.app?.trusts(remote) == true { throw error }
-            error.isFromUntrustedServer = true
-            let servers = FeathersApp.origins(of: remote.transport).map(\.description).sorted()
-            let server = servers.isEmpty ? "the service's own transport" : servers.joined(separator: " or ")
-            error.advice = error.advice ?? "from \(server), which doesn't get the app's token"
-            throw error
-        }
+    /// Returns an error which, if a server that doesn't get the app's token refuses a request, says so.
+    @inline(never)
+    private func marked(_ error: any Error) -> any Error {
+        guard !remote.isOwn, var error = error as? FeathersError, error.execution == .answered,
+            error.code == .notAuthenticated || error.code == .forbidden, app.app?.trusts(remote) != true
+        else { return error }
+        error.isFromUntrustedServer = true
+        let servers = FeathersApp.origins(of: remote.transport).map(\.description).sorted()
+        let server = servers.isEmpty ? "the service's own transport" : servers.joined(separator: " or ")
+        error.advice = error.advice ?? "from \(server), which doesn't get the app's token"
+        return error
     }
 }
 

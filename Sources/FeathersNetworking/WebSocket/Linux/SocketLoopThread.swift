@@ -1,5 +1,6 @@
 #if canImport(FoundationNetworking)
     import CLinuxIO
+    import FeathersSupport
     import Foundation
 
     /// The loop on its own thread: socket listeners and deadlines. Not `Sendable`: listeners can access it only while

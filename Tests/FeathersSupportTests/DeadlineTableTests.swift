@@ -1,6 +1,7 @@
+import FeathersTesting
 import Testing
 
-@testable import FeathersNetworking
+@testable import FeathersSupport
 
 @Suite("The table of deadlines")
 struct DeadlineTableTests {
@@ -34,7 +35,7 @@ struct DeadlineTableTests {
 
     @Test("finds the same deadlines as a list does", arguments: 0..<20 as Range<UInt64>)
     func comparison(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let now = ContinuousClock.now
         var table = DeadlineTable<Int>()
         var expected: [Int: ContinuousClock.Instant] = [:]

@@ -1,15 +1,17 @@
 /// Deadlines by key, with the earliest at hand: a heap, so that thousands of waiting requests cost little.
-struct DeadlineTable<Key: Hashable> {
+package struct DeadlineTable<Key: Hashable> {
     private var deadlines: [Key: ContinuousClock.Instant] = [:]
     /// All deadlines, including some that were replaced or removed. No element is later than its children, which are at
     /// `2 * index + 1` and `2 * index + 2`.
     private var heap: [(deadline: ContinuousClock.Instant, key: Key)] = []
 
+    package init() {}
+
     /// A lower bound for all deadlines. It may be too early after a deadline was removed.
-    var earliest: ContinuousClock.Instant? { heap.first?.deadline }
+    package var earliest: ContinuousClock.Instant? { heap.first?.deadline }
 
     /// Sets a key's deadline, replacing any previous one. Nil removes it.
-    mutating func set(_ deadline: ContinuousClock.Instant?, for key: Key) {
+    package mutating func set(_ deadline: ContinuousClock.Instant?, for key: Key) {
         deadlines[key] = deadline
         if let deadline {
             heap.append((deadline, key))
@@ -26,7 +28,7 @@ struct DeadlineTable<Key: Hashable> {
     }
 
     /// Removes and returns the keys whose deadline has passed, earliest first.
-    mutating func due(at now: ContinuousClock.Instant) -> [Key] {
+    package mutating func due(at now: ContinuousClock.Instant) -> [Key] {
         var due: [Key] = []
         while let first = heap.first, first.deadline <= now {
             removeFirst()
@@ -49,3 +51,5 @@ struct DeadlineTable<Key: Hashable> {
         }
     }
 }
+
+extension DeadlineTable: Sendable where Key: Sendable {}
