@@ -66,15 +66,18 @@ extension FeathersApp {
             transport: realTimeTransport?.load, connections: connections, health: health)
     }
 
-    /// The events of at most 50 services, because paths may contain ids.
+    /// The events of the registered services, and of at most 50 others, because paths may contain ids.
     private var eventMetrics: [AppMetrics.Events] {
-        let loads = serviceRegistry.services.map { (path: $0.path, load: $0.events.load) }
+        var loads = serviceRegistry.services.map { (path: $0.path, load: $0.events.load) }
             .filter { $0.load.subscribers + $0.load.received + $0.load.dropped > 0 }
             .sorted { $0.path < $1.path }
-        let limit = 50
-        var others = EventLoad()
-        for (_, load) in loads.dropFirst(limit) { others.add(load) }
-        return (loads.prefix(limit) + (loads.count > limit ? [(AppMetrics.others, others)] : [])).map { path, load in
+        let excess = loads.indices.filter { !isRegistered(loads[$0].path) }.dropFirst(50)
+        if !excess.isEmpty {
+            let others = excess.reduce(into: EventLoad()) { $0.add(loads[$1].load) }
+            for index in excess.reversed() { loads.remove(at: index) }
+            loads.append((AppMetrics.others, others))
+        }
+        return loads.map { path, load in
             AppMetrics.Events(
                 path: path, subscribers: load.subscribers, received: load.received, waiting: load.waiting,
                 dropped: load.dropped)

@@ -78,6 +78,25 @@ struct MetricsTests {
         #expect(app.metrics.calls.contains { $0.path == "orders" })
     }
 
+    @Test("show the open event streams of each service, as those of a gateway's readers, and always of registered ones")
+    func readers() async throws {
+        let app = FeathersApp(transport: StubTransport())
+        let orders = try await app.use(MemoryService(), at: "zorders")
+        var streams = (0..<60).map { app.service("path \($0)").eventDeliveries() }
+        streams += (0..<3).map { _ in orders.eventDeliveries() }
+        func readers(of path: String) -> Int? {
+            app.metrics.samples.first {
+                $0.name == "feathers_event_subscribers" && $0.labels.map(\.1) == [path]
+            }?.value
+        }
+        #expect(app.metrics.events.count == 52)
+        #expect(readers(of: "zorders") == 3 && readers(of: "_OTHER") == 10)
+        streams.removeLast(2)
+        #expect(readers(of: "zorders") == 1)
+        streams = []
+        #expect(app.metrics.events.isEmpty)
+    }
+
     @Test("of endpoints take no place from services")
     func endpoints() {
         let recorder = MetricsRecorder()
