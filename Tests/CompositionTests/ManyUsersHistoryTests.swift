@@ -5,9 +5,9 @@ import TestBackend
 import Testing
 
 /// Random calls of 50 users through one app: in scopes and with tokens of their own, in child tasks, with deadlines,
-/// caches, retries, limits and circuit breakers.
+/// caches, retries, limits and circuit breakers; and the event streams that their requests open and close.
 ///
-/// The law: a user's answer is his own, and no user's failure is another's.
+/// The law: a user's answer is his own, and no user's failure is another's. ``ManyUsersFeed`` has that of the streams.
 ///
 /// With one history's seed as `FEATHERS_SEED` and `FEATHERS_COUNT=1`, it alone runs again.
 @Suite(.timeLimit(.minutes(10))) struct ManyUsersHistoryTests {
@@ -33,9 +33,10 @@ import Testing
         }
     }
 
-    private static func app(_ seed: UInt64) async throws -> FeathersApp {
+    private static func app(_ seed: UInt64, _ feed: ManyUsersFeed) async throws -> FeathersApp {
         var draws = SeededGenerator(seed: seed)
-        let app = FeathersApp(transport: server(Locked(SeededGenerator(seed: seed &+ 1))))
+        let rest = server(Locked(SeededGenerator(seed: seed &+ 1)))
+        let app = FeathersApp(transport: .mixed(realTime: feed.connection, rest: rest) { $0.standard = .rest })
         try app.use(authentication: AuthenticationOptions { $0.requiresToken = true })
         if Bool.random(using: &draws) { app.use(hooks: .retrying(attempts: 2, pause: .zero)) }
         if Bool.random(using: &draws) {
@@ -49,10 +50,11 @@ import Testing
     }
 
     /// One user's calls, in the ways that a server makes them.
-    private static func calls(of user: Int, _ app: FeathersApp, seed: UInt64) async -> [String] {
+    private static func calls(of user: Int, _ app: FeathersApp, _ feed: ManyUsersFeed, seed: UInt64) async -> [String] {
         var draws = SeededGenerator(seed: seed &* 1_000 &+ UInt64(user))
         var wrong: [String] = []
         for _ in 0..<8 {
+            if Int.random(in: 0..<4, using: &draws) == 0 { wrong += await feed.streams(of: user, app, &draws) }
             let path = ["messages", "rooms", "local"].randomElement(using: &draws) ?? "messages"
             let (id, isInScope) = (Int.random(in: 0..<3, using: &draws), Bool.random(using: &draws))
             let isWrite = Int.random(in: 0..<4, using: &draws) == 0
@@ -86,12 +88,21 @@ import Testing
     @Test func `A user's answer is his own, and no user's failure is another's`() async throws {
         let first = Environment.seed ?? 1
         for seed in first..<first + UInt64(Environment.count ?? 12) {
-            let app = try await Self.app(seed)
+            let feed = ManyUsersFeed()
+            let app = try await Self.app(seed, feed)
             let wrong = try await withFeathersApp(app) { app in
-                await withTaskGroup(of: [String].self) { group in
-                    for user in 0..<Self.users { group.addTask { await Self.calls(of: user, app, seed: seed) } }
+                try await feed.isOpen()
+                let whole = await app.asOwnUser {
+                    app.service(ManyUsersFeed.path).eventDeliveries(bufferingNewest: .max)
+                }
+                let wrong = await withTaskGroup(of: [String].self) { group in
+                    for user in 0..<Self.users {
+                        group.addTask { await Self.calls(of: user, app, feed, seed: seed) }
+                    }
                     return await group.reduce(into: []) { $0 += $1 }
                 }
+                try await feed.isOpen()
+                return await wrong + ManyUsersFeed.read(whole, until: feed.push(), gapCounts: false)
             }
             #expect(wrong.isEmpty, "seed \(seed): \(wrong.prefix(3))")
         }
