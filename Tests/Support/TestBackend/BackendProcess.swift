@@ -23,7 +23,9 @@ final class BackendProcess: Sendable {
             let output = Pipe()
             process.executableURL = URL(filePath: python)
             process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
-            process.arguments = ["-u", folder.appending(path: "server.py").path, "--machine", "--port", "0"]
+            process.arguments = [
+                "-u", folder.appending(path: "server.py").path, "--machine", "--port", variables["PORT"] ?? "0",
+            ]
             process.standardInput = input
             process.standardOutput = output
             // A child that inherited the write end would keep the server alive after us.

@@ -54,7 +54,8 @@ public final class TestBackend: Sendable {
     private let outcome = Mutex<Result<BackendProcess, any Error>?>(nil)
 
     /// A server of one's own, started with these environment variables (`COMPRESS`, `JWT_EXPIRES`,
-    /// `PING_INTERVAL` …, see `server.py`), whatever `FEATHERS_BACKEND_URL` says. It ends with this object.
+    /// `PING_INTERVAL` …, see `server.py`), whatever `FEATHERS_BACKEND_URL` says. With `PORT`, it has the port of a
+    /// server that was killed. It ends with this object.
     public convenience init(variables: [String: String]) {
         self.init(externalURL: nil, variables: variables)
     }

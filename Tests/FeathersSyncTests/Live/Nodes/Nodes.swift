@@ -1,6 +1,7 @@
 import Feathers
 import Foundation
 import TestBackend
+import Testing
 
 /// Several nodes of one application, which share their records and tell each other their events by way of Redis.
 struct Nodes: Sendable {
@@ -17,6 +18,14 @@ struct Nodes: Sendable {
         for node in nodes { urls.append(try await node.url()) }
         // In the process of another server, which outlives them.
         balancer = try await FaultProxy.balancing(urls)
+    }
+
+    /// Starts a node that was killed again, at the same address.
+    func restarted(_ node: Int) async throws -> TestBackend {
+        let port = try await nodes[node].url().port ?? 0
+        let again = TestBackend(variables: ["REDIS_URL": redis.url, "PORT": "\(port)"])
+        #expect(try await again.url().port == port)
+        return again
     }
 
     /// An app whose connection is to one node.

@@ -67,7 +67,7 @@ struct EventsTests {
         }
     }
 
-    @Test("begin with a gap for a reader that comes back")
+    @Test("begin with a gap for a reader that comes back, and the metrics show their readers")
     func back() async throws {
         let stand = try Stand()
         try await stand.run { browser, server in
@@ -75,6 +75,8 @@ struct EventsTests {
             var written = stand.written.makeAsyncIterator()
             #expect(
                 await written.next(isolation: #isolation) == ": listening\nid: 1\n\nevent: gap\ndata: null\n\n")
+            let readers = stand.app.metrics.samples.filter { $0.name == "feathers_event_subscribers" }
+            #expect(readers.map(\.value) == [1] && readers.first?.labels.map(\.1) == ["messages"])
             await server.triggerGracefulShutdown()
             _ = try await response
         }

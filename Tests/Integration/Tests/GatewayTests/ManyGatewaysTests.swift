@@ -102,10 +102,24 @@ struct ManyGatewaysTests {
             let gaps = readers.map(\.log.gaps)
             try await nodes.nodes[1].kill()
             for (reader, before) in zip(readers, gaps) { try await reader.reaches { $0.gaps == before + 1 } }
-            let node = FeathersApp(transport: .rest(try await nodes.nodes[0].url()))
-            _ = try await node.service("messages").create(["text": "with one node"])
+            let left = FeathersApp(transport: .rest(try await nodes.nodes[0].url()))
+            _ = try await left.service("messages").create(["text": "with one node"])
             for reader in readers + [late] { try await reader.reaches { $0.texts.last == "with one node" } }
             #expect(late.log.gaps == 0 && readers.allSatisfy { $0.log.texts.count == 22 })
+
+            // The node comes back, and the one with both gateways ends.
+            let back = try await nodes.restarted(1)
+            let again = (readers + [late]).map(\.log.gaps)
+            try await nodes.nodes[0].kill()
+            for (reader, before) in zip(readers + [late], again) {
+                try await reader.reaches { $0.gaps == before + 1 }
+            }
+            let node = FeathersApp(transport: .rest(try await back.url()))
+            _ = try await node.service("messages").create(["text": "with the node that came back"])
+            for reader in readers + [late] {
+                try await reader.reaches { $0.texts.last == "with the node that came back" }
+            }
+            #expect(late.log.gaps == 1 && readers.allSatisfy { $0.log.texts.count == 23 })
 
             for reader in readers + [late] { reader.stop() }
             try await group.waitForAll()
