@@ -25,7 +25,7 @@ public struct Gateway: Sendable {
         app.recordMetrics()
         app.use(diagnostics: LogSink(logger: logger))
         app.use(diagnostics: CallTimer(), levels: DiagnosticLevels(nil, [.calls: .info]))
-        app.use(hooks: Hooks(around: [tracing, requestID, deadline]))
+        app.use(hooks: Hooks(around: [tracing, requestID]))
         app.use(hooks: .circuitBreaker(failures: 5, of: 10, pause: .seconds(10)))
     }
 
@@ -89,12 +89,6 @@ struct GatewayContext: RequestContext {
     var maxUploadSize: Int { 100_000 }
 
     init(source: ApplicationRequestContextSource) { coreContext = .init(source: source) }
-}
-
-/// Ends each attempt of a call before the load balancer gives up its request.
-let deadline: AroundHook = { context, next in
-    context.params.timeout = context.params.timeout ?? .seconds(10)
-    try await next(&context)
 }
 
 /// A record of the service `messages`.

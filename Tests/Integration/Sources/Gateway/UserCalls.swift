@@ -15,8 +15,11 @@ struct UserCalls<Context: RequestContext>: RouterMiddleware {
         guard field.lowercased().hasPrefix("bearer ") else {
             throw FeathersError(.notAuthenticated, "The request needs a bearer token")
         }
-        return try await app.withToken(String(field.dropFirst(7))) {
-            try await next(request, context)
+        // The calls end before the load balancer gives up the request.
+        return try await app.withDeadline(.seconds(10)) {
+            try await app.withToken(String(field.dropFirst(7))) {
+                try await next(request, context)
+            }
         }
     }
 }

@@ -65,7 +65,8 @@ struct UserCallsTests {
             #expect(large.status == 413)
             _ = try await browser.send("POST", "/messages", token: "bob", json: #"{"text":"Hello"}"#)
         }
-        #expect(stand.rest.requests.map { $0.params.timeout } == [.seconds(10)])
+        let left = stand.rest.requests.map { $0.params.timeout ?? .zero }
+        #expect(left.count == 1 && left.allSatisfy { .seconds(1)...Duration.seconds(10) ~= $0 })
     }
 
     @Test("that are refused for a while say when to come back, rounded up to whole seconds")
