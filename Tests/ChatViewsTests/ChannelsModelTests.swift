@@ -85,9 +85,11 @@ final class ChannelsModelTests {
     }
 
     @Test("Previews have rows in several states, and a model without a server")
-    func samples() {
+    func samples() async throws {
         #expect(ChatMessage.sampleRows.map(\.state) == [.confirmed, .pending])
         #expect(Set(ChatMessage.sampleRows.map(\.id)).count == 2)
         #expect(ChatModel.sample.rows.isEmpty && ChatModel.sample.userID == nil)
+        let draft = try await ChatMessage.sampleDraft()
+        #expect(draft.hasChanges && draft.conflicts.isEmpty && draft.value.text == "Is anyone there?")
     }
 }

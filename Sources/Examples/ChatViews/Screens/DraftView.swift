@@ -26,4 +26,12 @@
             .task { await draft.run() }
         }
     }
+
+    #Preview {
+        @Previewable @State var draft: DraftModel<ChatMessage>?
+        Group {
+            if let draft { DraftView(draft: draft) }
+        }
+        .task { draft = try? await ChatMessage.sampleDraft() }
+    }
 #endif
