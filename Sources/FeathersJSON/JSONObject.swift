@@ -84,7 +84,7 @@ public struct JSONObject: Sendable {
         if let position = position(of: key) {
             storedEntries[position].value = value
         } else {
-            append(value, forNewKey: key)
+            appendEntry(value, forNewKey: key)
         }
     }
 
@@ -98,7 +98,7 @@ public struct JSONObject: Sendable {
             if let existing = self.position(of: key) {
                 position = existing
             } else {
-                append(defaultValue(), forNewKey: key)
+                appendEntry(defaultValue(), forNewKey: key)
                 position = storedEntries.count - 1
             }
             yield &storedEntries[position].value
@@ -118,7 +118,7 @@ public struct JSONObject: Sendable {
     /// Replaces the value at a position. The encoder uses this to fill in nested containers.
     mutating func setValue(_ value: JSONValue, at position: Int) { storedEntries[position].value = value }
 
-    private mutating func append(_ value: JSONValue, forNewKey key: String) {
+    private mutating func appendEntry(_ value: JSONValue, forNewKey key: String) {
         storedEntries.append(Entry(key: key, value: value))
         if positions == nil {
             if storedEntries.count > Self.indexingThreshold { indexIfLarge() }

@@ -42,7 +42,8 @@ public struct CacheEntry: Sendable, Equatable {
         (self.value, self.expiration, self.entityTag) = (value, expiration, entityTag)
     }
 
-    func isExpired(at now: Date) -> Bool { expiration.map { $0 <= now } ?? false }
+    /// Returns whether the entry is no longer fresh.
+    public func isExpired(at now: Date) -> Bool { expiration.map { $0 <= now } ?? false }
     func expired(before date: Date) -> Bool { expiration.map { $0 < date } ?? false }
 
     /// An estimate of the memory used by the entry, in bytes: its strings, and the overhead of each value.

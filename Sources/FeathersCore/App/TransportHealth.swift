@@ -103,5 +103,5 @@ extension ConnectionStatus {
         }
     }
 
-    var failure: String? { failureReason.map { Redaction().redact(text: $0.text) } }
+    var failure: String? { failureReason.map { Redaction().redact(text: $0.logText) } }
 }

@@ -130,7 +130,7 @@ package struct UserScope: Sendable {
         in scope: UserScope?, _ body: () async throws -> Result
     ) async rethrows -> Result {
         try await DeadlineScope.$current.withValue(nil) {
-            try await TraceContext.$current.withValue(nil) { try await run(in: scope, body) }
+            try await TraceContext.$ofTask.withValue(nil) { try await run(in: scope, body) }
         }
     }
 }

@@ -42,7 +42,7 @@ extension DiagnosticSink where Self == ClosureDiagnosticSink {
     ///
     /// Values cannot contain line breaks.
     public static func text(_ write: @escaping @Sendable (String) -> Void) -> ClosureDiagnosticSink {
-        ClosureDiagnosticSink { write($0.line) }
+        ClosureDiagnosticSink { write($0.textLine) }
     }
 
     /// Returns a sink that writes lines of text to a file, a pipe or a terminal. Lines do not mix, and lines that
@@ -60,7 +60,7 @@ extension DiagnosticSink where Self == ClosureDiagnosticSink {
 }
 
 extension DiagnosticEvent {
-    fileprivate var line: String {
+    fileprivate var textLine: String {
         let time = ISO8601Timestamp(milliseconds: time.timeIntervalSince1970 * 1000).text() ?? "-"
         return "\(time) \(level) \(domain) \(self)\(callText)"
     }

@@ -124,11 +124,12 @@ extension Diagnostics {
                 ["recovered": .bool(recovered)])
         case .waiting(let attempt, let delay, let reason):
             log(
-                .notice, .connection, "not connected (\(reason.text)), next attempt in \(delay.wholeMilliseconds) ms",
+                .notice, .connection,
+                "not connected (\(reason.logText)), next attempt in \(delay.wholeMilliseconds) ms",
                 [.attempt: .integer(attempt), .duration: .duration(delay), .reason: .string(reason.wireName)])
         case .closed(let reason):
             log(
-                .error, .connection, "closed permanently: \(reason.text)",
+                .error, .connection, "closed permanently: \(reason.logText)",
                 [.reason: .string(reason.wireName)])
         }
     }
@@ -139,7 +140,7 @@ extension DisconnectReason {
     var wireName: String { parts.name }
 
     /// The reason with its message.
-    var text: String { parts.message.map { "\(wireName): \($0)" } ?? wireName }
+    var logText: String { parts.message.map { "\(wireName): \($0)" } ?? wireName }
 
     private var parts: (name: String, message: String?) {
         switch self {

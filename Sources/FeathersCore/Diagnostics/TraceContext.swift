@@ -14,8 +14,10 @@ public struct TraceContext: Sendable, Hashable {
     /// The `tracestate` of the caller's tracing system, which is passed on as it is.
     public let state: String?
 
-    /// The context of the current task.
-    @TaskLocal package static var current: TraceContext?
+    @TaskLocal package static var ofTask: TraceContext?
+
+    /// The trace of the current task, in ``FeathersApp/withTrace(_:_:)`` and in the hooks of its calls; nil elsewhere.
+    public static var current: TraceContext? { ofTask }
 
     private init(traceID: String, isSampled: Bool, state: String?) {
         (self.traceID, self.isSampled, self.state) = (traceID, isSampled, state)
@@ -72,7 +74,7 @@ extension FeathersApp {
     public func withTrace<Result>(
         _ context: TraceContext?, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await TraceContext.$current.withValue(context ?? TraceContext()) { try await body() }
+        try await TraceContext.$ofTask.withValue(context ?? TraceContext()) { try await body() }
     }
 }
 

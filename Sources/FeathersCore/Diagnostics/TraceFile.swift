@@ -66,7 +66,7 @@ private struct Recording {
             if event.level > .trace, !keep(event) { add(event, to: event.row, lane: 0) }
             return
         }
-        let end = event.timestamp
+        let end = event.microsecondsInTrace
         let lane = self.lane(of: event.row, from: end - duration, to: end)
         add(event, to: event.row, lane: lane)
         for step in event.callID.flatMap({ steps.removeValue(forKey: $0) }) ?? [] {
@@ -79,11 +79,11 @@ private struct Recording {
         if !isOpen, let start = connected {
             write([
                 "ph": "X", "name": "connected", "ts": .integer(Int64(start)),
-                "dur": .integer(Int64(max(event.timestamp - start, 0))), "pid": 1,
+                "dur": .integer(Int64(max(event.microsecondsInTrace - start, 0))), "pid": 1,
                 "tid": .integer(Int64(thread(of: "connection", lane: 0))),
             ])
         }
-        connected = isOpen ? event.timestamp : nil
+        connected = isOpen ? event.microsecondsInTrace : nil
         add(event, to: "connection", lane: 0)
     }
 
@@ -127,14 +127,14 @@ private struct Recording {
 
     private mutating func add(_ event: DiagnosticEvent, to row: String, lane: Int) {
         var line: JSONObject = [
-            "name": .string(event.name), "cat": .string(event.domain.rawValue), "pid": 1,
+            "name": .string(event.spanName), "cat": .string(event.domain.rawValue), "pid": 1,
             "tid": .integer(Int64(thread(of: row, lane: lane))), "args": .object(event.arguments),
         ]
         if let duration = event.microseconds, event.domain == .http || event[.outcome] != nil {
             (line["ph"], line["dur"]) = ("X", .integer(Int64(duration)))
-            line["ts"] = .integer(Int64(event.timestamp - duration))
+            line["ts"] = .integer(Int64(event.microsecondsInTrace - duration))
         } else {
-            (line["ph"], line["s"], line["ts"]) = ("i", "t", .integer(Int64(event.timestamp)))
+            (line["ph"], line["s"], line["ts"]) = ("i", "t", .integer(Int64(event.microsecondsInTrace)))
         }
         write(line)
     }
@@ -151,12 +151,12 @@ extension DiagnosticEvent {
     /// The row of an event that names a service.
     fileprivate var row: String { if case .string(let path)? = self[.path], !path.isEmpty { path } else { "calls" } }
 
-    fileprivate var timestamp: Int { Int(time.timeIntervalSince1970 * 1_000_000) }
+    fileprivate var microsecondsInTrace: Int { Int(time.timeIntervalSince1970 * 1_000_000) }
 
     fileprivate var microseconds: Int? { duration.map { Int($0 / .microseconds(1)) } }
 
     /// The method of a call or an exchange, or the message.
-    fileprivate var name: String {
+    fileprivate var spanName: String {
         guard case .string(let method)? = self[.method], self[.outcome] != nil || self[.url] != nil else {
             return message
         }

@@ -99,7 +99,7 @@ final class CallPlan: Sendable {
         do {
             try await Diagnostics.$current.withValue(call.diagnostics) {
                 guard let span = call.diagnostics.call?.span else { return try await run(0, steps.count, &context) }
-                try await TraceContext.$current.withValue(span) { try await run(0, steps.count, &context) }
+                try await TraceContext.$ofTask.withValue(span) { try await run(0, steps.count, &context) }
             }
         } catch {
             call.failed(error)

@@ -161,7 +161,7 @@ final class DecodingNode: Decoder {
     }
 
     func float(from value: JSONValue, at step: @autoclosure () -> CodingPathStep) throws -> Float {
-        if let float = value.float { return float }
+        if let float = value.floatValue { return float }
         if let number = options.coding.nonConformingFloats.number(in: value) { return Float(number) }
         throw unfit(Float.self, value, at: step())
     }
@@ -172,7 +172,7 @@ final class DecodingNode: Decoder {
     {
         let special = SpecialType(type)
         guard special == .none else { return try decode(special, as: type, from: value, at: step()) }
-        if type == [String].self, let strings = value.strings { return identity(strings, as: type) }
+        if type == [String].self, let strings = value.stringElements { return identity(strings, as: type) }
         let node = DecodingNode(value, parent: self, step: step())
         if node.keys != nil, type is any DictionaryOfStrings.Type { node.keys = nil }
         return try T(from: node)
@@ -240,7 +240,7 @@ extension DecodingNode {
 extension JSONValue {
     /// The number as the nearest `Float`; nil if the value is not a number, is too large, or is so small that no digit
     /// is left.
-    fileprivate var float: Float? {
+    fileprivate var floatValue: Float? {
         let float: Float
         switch self {
         case .integer(let integer): return Float(integer)
@@ -258,7 +258,7 @@ extension JSONValue {
     }
 
     /// The strings of an array that contains only strings. Such arrays are common and need no container.
-    var strings: [String]? {
+    var stringElements: [String]? {
         guard case .array(let elements) = self else { return nil }
         var strings: [String] = []
         // Growing takes longer, and leaves room that is never used.

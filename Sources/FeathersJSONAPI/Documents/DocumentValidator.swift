@@ -207,7 +207,7 @@ extension DocumentValidator {
                 link["rel"], "'rel' must be a link relation type, such as 'next', or a URL", LinkSyntax.isRelationType)
             if let description = link["describedby"] { checkLink(description) }
             if let languages = link["hreflang"],
-                !languages.json.elements.allSatisfy({ $0.string.map(LinkSyntax.isLanguageTag) ?? false })
+                !languages.json.arrayOrSelf.allSatisfy({ $0.string.map(LinkSyntax.isLanguageTag) ?? false })
             {
                 report(languages.pointer, "'hreflang' must be a language tag, such as 'en', or an array of them")
             }
@@ -302,7 +302,7 @@ extension DocumentValidator {
             // Identifiers are also primary data, and lead to the resources they name.
             var targets = [resource]
             for (_, relationship) in resource["relationships"]?.object ?? [:] {
-                targets += relationship["data"]?.elements ?? []
+                targets += relationship["data"]?.arrayOrSelf ?? []
             }
             pending += targets.compactMap { ResourceKey(reading: $0).flatMap { unreached.removeValue(forKey: $0) } }
                 .map { included[$0].json }
@@ -315,5 +315,5 @@ extension DocumentValidator {
 
 extension JSONValue {
     /// The elements of an array, or a single value.
-    fileprivate var elements: [JSONValue] { array ?? [self] }
+    fileprivate var arrayOrSelf: [JSONValue] { array ?? [self] }
 }

@@ -35,7 +35,7 @@ public struct HTTPExchange: Sendable {
     public func receive(_ bytes: [UInt8]) async throws { try await reception.append(bytes) }
 
     /// The response; nil before its head.
-    var response: HTTPResponse? { reception.state.withLock { $0.response } }
+    var receivedResponse: HTTPResponse? { reception.state.withLock { $0.response } }
 }
 
 extension HTTPTransfer {
@@ -73,7 +73,7 @@ extension HTTPTransfer {
                 try Task.checkCancellation()
                 throw error
             }
-            guard let response = attempt.response else {
+            guard let response = attempt.receivedResponse else {
                 throw HTTPClientError(.badResponse, "The HTTP client returned without a response", host: host)
             }
             return response

@@ -140,7 +140,7 @@ extension Endpoint {
         merged.headers = headers.merging(params.headers) { $1 }
         merged.route = route.merging(params.route) { $1 }
         merged.timeout = params.timeout ?? timeout
-        merged.isSafeToRepeat = method.isSafe
+        merged.isSafeToRepeat = method.readsOnly
         merged.travelsByHTTP = true
         return merged
     }

@@ -17,5 +17,5 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let options: HTTPMethod = "OPTIONS"
 
     /// Whether the method is safe, so that repeating a request changes nothing (RFC 9110, section 9.2.1).
-    var isSafe: Bool { [.get, .head, .options, "TRACE"].contains(self) }
+    var readsOnly: Bool { [.get, .head, .options, "TRACE"].contains(self) }
 }

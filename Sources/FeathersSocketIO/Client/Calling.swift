@@ -170,7 +170,7 @@ extension SocketIOClient {
 
     private func queue(_ call: OutgoingCall, _ waiter: Waiter, _ state: inout State) -> Outcome {
         switch state.run.life {
-        case .closed(let reason): return .fails(.notConnected("The connection is closed: \(reason.explanation)"))
+        case .closed(let reason): return .fails(.notConnected("The connection is closed: \(reason.refusalText)"))
         // The run has just ended, and its timer with it.
         case .idle where call.deadline != nil && !call.keepsTime:
             return .fails(.notConnected("The connection was ended"))

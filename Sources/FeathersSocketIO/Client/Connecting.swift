@@ -232,7 +232,7 @@ extension SocketIOClient {
             try? connection.engine.sendNow([frame])
         }
         connection.engine.close()
-        let why = "The connection was lost before the response arrived: \(end.reason.explanation)"
+        let why = "The connection was lost before the response arrived: \(end.reason.refusalText)"
         for call in calls {
             let execution: FeathersError.Execution = call.unsent == nil ? .mayHaveExecuted : .neverSent
             call.waiter.resume(throwing: FeathersError(.unavailable, why, execution: execution, cause: end.error))

@@ -242,7 +242,7 @@ final class SocketIOClient: ConnectionClient {
         for call in calls {
             call.waiter.resume(
                 throwing: FeathersError.notConnected(
-                    "The connection is closed: \(end.reason.explanation)", cause: end.error))
+                    "The connection is closed: \(end.reason.refusalText)", cause: end.error))
         }
         run.outcome.fail(end.error)
         run.ended.resolve(())
@@ -320,7 +320,7 @@ final class SocketIOClient: ConnectionClient {
             }
             if case .joining(let deadline) = state.current?.stage, deadline <= now {
                 let reason = DisconnectReason.transportError("The server did not respond to CONNECT in time")
-                let error = FeathersError(.timeout, reason.explanation, execution: .neverSent)
+                let error = FeathersError(.timeout, reason.refusalText, execution: .neverSent)
                 // Skips the disconnect packet: a caller of `connect` would wait for an unresponsive server.
                 return (expired, state.current?.connection, Disconnection(reason, error: error))
             }

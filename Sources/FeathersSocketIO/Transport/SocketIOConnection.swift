@@ -41,12 +41,12 @@ final class Disconnection: Sendable {
         self.reason = reason
         self.saysGoodbye = saysGoodbye
         self.isReplaced = isReplaced
-        self.error = error ?? FeathersError(.unavailable, reason.explanation, execution: .neverSent)
+        self.error = error ?? FeathersError(.unavailable, reason.refusalText, execution: .neverSent)
     }
 }
 
 extension DisconnectReason {
-    var explanation: String {
+    var refusalText: String {
         switch self {
         case .serverDisconnect: "The server ended the connection"
         case .clientDisconnect: "The client ended the connection"

@@ -48,7 +48,7 @@ extension LiveRow {
         if let relatedSource, let value = relatedSource.records.value(of: relation, in: relatedSource.row) {
             return value
         }
-        unknown?.report(relation.name)
+        unknown?.report(relation.signature)
         return relation.none
     }
 
@@ -58,7 +58,7 @@ extension LiveRow {
     /// ``RelationLimits`` left something out, or if a record cannot be decoded.
     /// - Parameter relation: A relation that the query includes.
     public func hasLoaded<Value>(_ relation: Relation<Record, Value>) -> Bool {
-        relatedSource?.records.isLoaded(relation.name, in: relatedSource?.row) ?? false
+        relatedSource?.records.isLoaded(relation.signature, in: relatedSource?.row) ?? false
     }
 }
 
@@ -69,7 +69,7 @@ extension LiveRow {
     /// fetch follows the next sign-in.
     /// - Parameter relation: A relation that the query includes.
     public func relatedFailure<Value>(_ relation: Relation<Record, Value>) -> FeathersError? {
-        relatedSource?.records.failure(relation.name, in: relatedSource?.row)
+        relatedSource?.records.failure(relation.signature, in: relatedSource?.row)
     }
 }
 

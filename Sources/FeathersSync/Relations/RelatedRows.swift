@@ -11,7 +11,7 @@ struct RelatedRecords: Sendable {
     func hasChanged(_ row: ResultRow) -> Bool { groups.values.contains { $0.hasChanged && $0.hasChanged(row) } }
 
     func value<Model, Value>(of relation: Relation<Model, Value>, in row: ResultRow) -> Value? {
-        groups[relation.name].map { relation.value($0, row) }
+        groups[relation.signature].map { relation.value($0, row) }
     }
 
     func isLoaded(_ name: String, in row: ResultRow?) -> Bool {

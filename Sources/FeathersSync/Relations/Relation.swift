@@ -22,7 +22,7 @@ public import FeathersCore
 /// relation for each of them, or let the server embed the records.
 public struct Relation<Model: Sendable, Value: Sendable>: Sendable {
     /// Identifies the relation: the service and the property, and the query if there is one.
-    let name: String
+    let signature: String
     let plan: any AnyRelation
     let value: @Sendable (any RelatedGroups, ResultRow) -> Value
     /// The value without any records.
@@ -105,7 +105,7 @@ extension Relation {
     fileprivate init<Related>(_ plan: RelationPlan<Related>, _ value: @escaping @Sendable ([LiveRow<Related>]) -> Value)
     {
         self.init(
-            name: plan.name, plan: plan, value: { value(($0 as? RelatedRows<Related>)?.rows(of: $1) ?? []) },
+            signature: plan.name, plan: plan, value: { value(($0 as? RelatedRows<Related>)?.rows(of: $1) ?? []) },
             none: value([]))
     }
 
@@ -118,7 +118,7 @@ extension Relation {
     ) -> Relation where Value == LiveRow<Related>? {
         var plans: [any AnyRelation] = []
         repeat plans.append((each relations).plan)
-        return Relation(name: name, plan: plan.including(plans), value: value, none: none)
+        return Relation(signature: signature, plan: plan.including(plans), value: value, none: none)
     }
 
     /// Returns the relation with relations of the related records: `Message.reactions.including(Reaction.author)`.
@@ -127,7 +127,7 @@ extension Relation {
     ) -> Relation where Value == [LiveRow<Related>] {
         var plans: [any AnyRelation] = []
         repeat plans.append((each relations).plan)
-        return Relation(name: name, plan: plan.including(plans), value: value, none: none)
+        return Relation(signature: signature, plan: plan.including(plans), value: value, none: none)
     }
 }
 

@@ -28,7 +28,7 @@ extension Relation {
     ///   of the related records has latest ones; others are refused when the query is read.
     public func latest<Related: Codable & Sendable>(_ count: Int) -> Relation where Value == [LiveRow<Related>] {
         guard let plan = (plan as? RelationPlan<Related>)?.reading(.latest(Swift.max(count, 1))) else { return self }
-        return Relation(name: plan.name, plan: plan, value: value, none: none)
+        return Relation(signature: plan.name, plan: plan, value: value, none: none)
     }
 
     /// Returns a relation to the number of related records of each record; nil until it is known.
@@ -74,7 +74,7 @@ extension Relation {
             let counts = (groups as? RelatedRows<JSONValue>)?.rows(of: row).compactMap { $0.record.relatedCount } ?? []
             return counts.isEmpty ? nil : counts.reduce(0, +)
         }
-        return Relation<Model, Int?>(name: plan.name, plan: plan, value: value, none: nil)
+        return Relation<Model, Int?>(signature: plan.name, plan: plan, value: value, none: nil)
     }
 }
 

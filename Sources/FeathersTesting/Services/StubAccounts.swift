@@ -24,7 +24,7 @@ public final class StubAccounts: Sendable {
     }
 
     private let state: Locked<State>
-    private let users: [String: JSONObject]
+    private let properties: [String: JSONObject]
     private let allows: @Sendable (ServiceRequest) -> Bool
 
     /// Creates accounts.
@@ -37,7 +37,7 @@ public final class StubAccounts: Sendable {
         allowing allows: @escaping @Sendable (ServiceRequest) -> Bool = { _ in false }
     ) {
         state = Locked(State(passwords: passwords))
-        self.users = users
+        self.properties = users
         self.allows = allows
     }
 
@@ -77,7 +77,7 @@ public final class StubAccounts: Sendable {
 
     private func response(_ token: String, _ email: String) -> JSONValue {
         var user: JSONObject = ["id": .string(email), "email": .string(email)]
-        for (property, value) in users[email] ?? [:] { user[property] = value }
+        for (property, value) in properties[email] ?? [:] { user[property] = value }
         return ["accessToken": .string(token), "user": .object(user)]
     }
 

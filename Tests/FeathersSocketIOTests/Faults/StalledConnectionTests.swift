@@ -25,7 +25,7 @@ extension FaultTests {
                 #expect(clock.now - start < .seconds(3) + Self.allowance)
                 #expect(error.code == .unavailable)
                 #expect(error.execution == .mayHaveExecuted)
-                #expect(error.message.contains(DisconnectReason.pingTimeout.explanation))
+                #expect(error.message.contains(DisconnectReason.pingTimeout.refusalText))
                 try await connection.expectRecovery()
                 // Nothing asks over a connection that is dead: that would cost all the time there is to connect.
                 #expect(clock.now - start < .seconds(3) + Self.allowance * 2)

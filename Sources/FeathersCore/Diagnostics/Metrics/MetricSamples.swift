@@ -19,7 +19,7 @@ extension AppMetrics {
         /// The value.
         public let value: Int
         /// A sentence about samples with this name.
-        let help: String
+        public let help: String
     }
 
     /// The present value of every counter and gauge, for export to any metrics system.

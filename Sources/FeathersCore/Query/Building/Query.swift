@@ -155,7 +155,7 @@ extension Query {
     /// express, such as an operator used twice or equality next to operators, is added to `$and`, so no condition
     /// replaces another.
     public func `where`(_ property: String, _ condition: Condition) -> Query {
-        changing { $0.add(condition.json, on: property) }
+        changing { $0.addCondition(condition.json, on: property) }
     }
 
     /// Adds the condition that a property equals `value`, or that a list contains it.
@@ -217,7 +217,8 @@ extension Query where Model: Queryable {
     public func `where`(_ key: Model.QueryKeys, _ condition: Condition) -> Query {
         let name = key.stringValue
         return deferring { json, options throws(FeathersError) in
-            json.add(try condition.written(with: options, for: Model.self).json, on: options.keys.key(of: name))
+            json.addCondition(
+                try condition.written(with: options, for: Model.self).json, on: options.keys.key(of: name))
         }
     }
 

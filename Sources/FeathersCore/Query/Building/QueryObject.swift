@@ -2,7 +2,7 @@
 
 extension JSONObject {
     /// Adds a condition in its raw form to those on the property.
-    mutating func add(_ condition: JSONValue, on property: String) {
+    mutating func addCondition(_ condition: JSONValue, on property: String) {
         guard let present = self[property] else {
             self[property] = condition
             return
@@ -50,7 +50,7 @@ extension JSONObject {
         var query = self
         query["$and"] = nil
         for case .object(let conditions) in group {
-            for (key, condition) in conditions { query.add(condition, on: key) }
+            for (key, condition) in conditions { query.addCondition(condition, on: key) }
         }
         return query
     }
@@ -76,7 +76,7 @@ extension JSONObject {
             case "$and" where self[key] != nil && value.array != nil:
                 // What is no object is kept too, so that the server rejects it.
                 if self[key] != value { for condition in value.array ?? [] { addToGroup(condition) } }
-            default: add(value, on: key)
+            default: addCondition(value, on: key)
             }
         }
     }

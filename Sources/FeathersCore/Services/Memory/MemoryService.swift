@@ -99,7 +99,7 @@ public actor MemoryService: ServiceProtocol {
         }
         var changes = try Self.object(data)
         changes.removeValue(forKey: memoryOptions.id)
-        for key in keys { recordStore.change(key) { $0.merge(changes) } }
+        for key in keys { recordStore.change(key) { $0.applyChanges(changes) } }
         let records = keys.compactMap { recordStore[$0].map(query.select) }
         return id == nil ? .array(records) : records[0]
     }
@@ -149,7 +149,7 @@ extension FeathersError {
 }
 
 extension JSONValue {
-    fileprivate mutating func merge(_ changes: JSONObject) {
+    fileprivate mutating func applyChanges(_ changes: JSONObject) {
         guard case .object(var object) = self else { return }
         self = .null
         for (key, value) in changes { object[key] = value }
