@@ -6,8 +6,8 @@ import Foundation
 
 /// Reads a list of its own for each key of a relation: its latest records, or their number as one row.
 struct RelatedPartsReader<Record: Sendable>: LiveRowsReading {
-    /// The list of a key.
-    private struct Part {
+    /// The list of a key. A class, because copies of hundreds of readers take most of the time otherwise.
+    private final class Part {
         let key: String
         let value: JSONValue
         let isUnsent: Bool
@@ -17,6 +17,10 @@ struct RelatedPartsReader<Record: Sendable>: LiveRowsReading {
         var count: ResultRow?
         /// Why the server does not show the list to a user.
         var refusal: (error: FeathersError, sender: RequestSender)?
+
+        init(_ key: String, _ value: JSONValue, isUnsent: Bool, _ reader: LiveReader<Record>) {
+            (self.key, self.value, self.isUnsent, self.reader) = (key, value, isUnsent, reader)
+        }
     }
 
     private let source: LiveSource<Record>
@@ -40,47 +44,46 @@ struct RelatedPartsReader<Record: Sendable>: LiveRowsReading {
         parts.lazy.compactMap { $0.refusal?.sender ?? $0.reader.shownFor }.first(where: \.isCurrent)
     }
 
-    mutating func close() { for index in parts.indices { parts[index].reader.close() } }
+    mutating func close() { for part in parts { part.reader.close() } }
 
     mutating func changeKeys(_ change: RelatedKeys.Change) {
         parts.removeAll { change.removed[$0.key] != nil }
         for (key, value) in change.added.sorted(by: { $0.key < $1.key }) {
             let isUnsent = change.unsent.contains(key)
             let list = source.part(relation, value, isUnsent: isUnsent, requests)
-            parts.append(Part(key: key, value: value, isUnsent: isUnsent, reader: LiveReader(list, wake)))
+            parts.append(Part(key, value, isUnsent: isUnsent, LiveReader(list, wake)))
         }
         isDue = true
     }
 
     mutating func poll(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Record>? {
-        for index in parts.indices { if try await poll(index, isolation: actor) { isDue = true } }
+        for part in parts where try await poll(part, isolation: actor) { isDue = true }
         guard isDue else { return nil }
         isDue = false
         return snapshot()
     }
 
     /// - Returns: Whether the list of a key has changed.
-    private mutating func poll(_ index: Int, isolation actor: isolated (any Actor)?) async throws -> Bool {
-        if let refusal = parts[index].refusal {
+    private func poll(_ part: Part, isolation actor: isolated (any Actor)?) async throws -> Bool {
+        if let refusal = part.refusal {
             if refusal.sender.isCurrent { return false }
-            parts[index].refusal = nil
+            part.refusal = nil
         }
         do {
-            guard let next = try await parts[index].reader.poll(isolation: actor) else { return false }
-            parts[index].snapshot = next
+            guard let next = try await part.reader.poll(isolation: actor) else { return false }
+            part.snapshot = next
             guard case .count = relation.part else { return true }
-            let part = parts[index]
             let count = try next.count(at: source.service.path).map {
                 JSONValue(relatedCount: $0, of: part.value, in: relation.property)
             }
             if part.count?.record == count { return true }
-            parts[index].count = count.map { ResultRow(FeathersSync.Record(part.key, $0)) }
+            part.count = count.map { ResultRow(FeathersSync.Record(part.key, $0)) }
             return true
         } catch let error as FeathersError where error.code == .forbidden {
             // The others may be shown to this user.
-            guard let sender = parts[index].reader.window?.sender else { throw error }
-            parts[index].reader.close()
-            (parts[index].snapshot, parts[index].count, parts[index].refusal) = (nil, nil, (error, sender))
+            guard let sender = part.reader.window?.sender else { throw error }
+            part.reader.close()
+            (part.snapshot, part.count, part.refusal) = (nil, nil, (error, sender))
             return true
         }
     }
