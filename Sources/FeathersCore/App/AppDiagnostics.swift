@@ -71,7 +71,7 @@ extension FeathersApp {
         var loads = serviceRegistry.services.map { (path: $0.path, load: $0.events.load) }
             .filter { $0.load.subscribers + $0.load.received + $0.load.dropped > 0 }
             .sorted { $0.path < $1.path }
-        let excess = loads.indices.filter { !isRegistered(loads[$0].path) }.dropFirst(50)
+        let excess = loads.indices.filter { !isPathTaken(loads[$0].path) }.dropFirst(50)
         if !excess.isEmpty {
             let others = excess.reduce(into: EventLoad()) { $0.add(loads[$1].load) }
             for index in excess.reversed() { loads.remove(at: index) }
