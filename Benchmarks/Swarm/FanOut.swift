@@ -13,7 +13,8 @@ final class FanOut: Sendable {
     private struct Step: Sendable {
         var rate: Int
         var sent: Double
-        var delivered: Int
+        /// The number of deliveries in a second of sending.
+        var delivered: Double
         var dropped: Int
         var latencies: [Int64]
     }
@@ -70,17 +71,18 @@ final class FanOut: Sendable {
             latencies.withLock { $0 = [] }
             let start = ContinuousClock.now
             try await send(rate, from: sender)
-            let sent = Double(rate * Self.seconds) / ((ContinuousClock.now - start) / .seconds(1))
+            let elapsed = (ContinuousClock.now - start) / .seconds(1)
+            let sent = Double(rate * Self.seconds) / elapsed
             let expected = rate * Self.seconds * options.readers
             for _ in 0..<100 where delivered.load(ordering: .relaxed) < expected {
                 try await Task.sleep(for: .milliseconds(10))
             }
+            let count = delivered.load(ordering: .relaxed)
             steps.append(
                 Step(
-                    rate: rate, sent: sent, delivered: delivered.load(ordering: .relaxed),
+                    rate: rate, sent: sent, delivered: Double(count) / elapsed,
                     dropped: app.metrics.events.reduce(0) { $0 + $1.dropped }, latencies: latencies.withLock { $0 }))
-            let isBehind = steps.last.map { $0.delivered < expected } ?? true
-            if isBehind || sent < 0.8 * Double(rate) { return steps }
+            if count < expected || sent < 0.8 * Double(rate) { return steps }
             rate *= 2
         }
     }
@@ -111,7 +113,8 @@ final class FanOut: Sendable {
                     ? "–" : String(format: "%.1f ms", Double(sorted[(sorted.count - 1) * percent / 100]) / 1e3)
             }
             let cells = [
-                String(format: "%.0f", step.sent), "\(step.delivered / seconds)", "\(step.dropped)", times[0], times[1],
+                String(format: "%.0f", step.sent), String(format: "%.0f", step.delivered), "\(step.dropped)", times[0],
+                times[1],
             ]
             lines.append(
                 "\(step.rate)".padded(to: 9)

@@ -106,6 +106,9 @@ struct Benchmarks {
         if groups.contains(where: { $0.name.hasPrefix(LocalBenchmarks.name) }) {
             results.notes += try await LocalBenchmarks.notes()
         }
+        if growth.contains(where: { $0.name == OverloadGrowth.name }) {
+            results.notes += try await OverloadGrowth.notes()
+        }
         let known = shares.compactMap(\.self)
         results.machine.othersShare =
             known.isEmpty ? nil : (known.reduce(0, +) / Double(known.count)).rounded(places: 2)

@@ -6,7 +6,7 @@ enum Growth {
         [
             try await CallGrowth.group(), ReaderGrowth.group(), RecordGrowth.group(), try LiveGrowth.group(),
             RelationGrowth.group(), ServiceGrowth.group(), HookGrowth.group(), try ConnectionGrowth.group(),
-            OutboxGrowth.group(),
+            OutboxGrowth.group(), try OverloadGrowth.group(),
         ]
     }
 

@@ -50,9 +50,8 @@ struct Results: Codable {
         var results = self
         results.measurements = measurements.filter { !groups.contains($0.group) } + later.measurements
         results.growth = growth.filter { !groups.contains($0.group) } + later.growth
-        // A group has the note of its last measurement only.
-        results.notes =
-            notes.filter { note in !groups.contains { note.hasPrefix("\($0): measured on ") } } + later.notes
+        // A group has the notes of its last measurement only.
+        results.notes = notes.filter { note in !groups.contains { note.hasPrefix("\($0): ") } } + later.notes
         results.notes += groups.sorted().map { "\($0): \(note)" }
         // Growth is processor time, which other load does not affect.
         if !later.measurements.isEmpty, let share = later.machine.othersShare {

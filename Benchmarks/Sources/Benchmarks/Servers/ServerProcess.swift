@@ -35,6 +35,8 @@ final class ServerProcess: Sendable {
 
     enum Kind: String {
         case http, socket, stream
+        /// Accepts connections and requests, and never responds.
+        case silent
 
         /// Prints the port, and serves until standard input ends.
         func serve() throws {
@@ -45,6 +47,11 @@ final class ServerProcess: Sendable {
                         .port
                 case .socket: try LoopbackSocketServer().port
                 case .stream: try LoopbackStreamServer().port
+                case .silent:
+                    try LoopbackListener { peer in
+                        var buffer = [UInt8](repeating: 0, count: 16_384)
+                        while peer.receive(into: &buffer) > 0 {}
+                    }.port
                 }
             FileHandle.standardOutput.write(Data("\(port)\n".utf8))
             _ = try FileHandle.standardInput.readToEnd()
