@@ -74,6 +74,7 @@ struct QueryBuilderTests {
         Example(.limit(10).skip(20), ["$limit": 10, "$skip": 20]),
         Example(.limit(10).limit(5), ["$limit": 5]),
         Example(.selecting("id", "text").selecting("id", "n"), ["$select": ["id", "text", "n"]]),
+        Example(.selecting(["id", "text"]), ["$select": ["id", "text"]]),
         Example(.setting("$populate", "user").setting("q", nil), ["$populate": "user", "q": nil]),
         Example(["a": ["$gt": 1], "$limit": 3], ["a": ["$gt": 1], "$limit": 3]),
     ]

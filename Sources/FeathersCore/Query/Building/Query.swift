@@ -23,7 +23,7 @@
 /// ### Sorting, paging and selection
 /// - ``limit(_:)-method``
 /// - ``skip(_:)-method``
-/// - ``selecting(_:)-([String])``
+/// - ``selecting(_:)-7pydz``
 ///
 /// ### Anything else
 /// - ``setting(_:_:)-method``

@@ -43,6 +43,9 @@ extension Query {
     /// Creates a query that selects properties of each record (`$select`).
     public static func selecting(_ properties: String...) -> Query { Query().selecting(properties) }
 
+    /// Creates a query that selects properties of each record (`$select`).
+    public static func selecting(_ properties: [String]) -> Query { Query().selecting(properties) }
+
     /// Creates a query with one key set.
     public static func setting(_ key: String, _ value: JSONValue) -> Query { Query().setting(key, value) }
 }
@@ -120,6 +123,9 @@ extension Query where Model == JSONValue {
 
     /// Creates a query that selects properties of each record (`$select`).
     public static func selecting(_ properties: String...) -> Query { Query().selecting(properties) }
+
+    /// Creates a query that selects properties of each record (`$select`).
+    public static func selecting(_ properties: [String]) -> Query { Query().selecting(properties) }
 
     /// Creates a query with one key set.
     public static func setting(_ key: String, _ value: JSONValue) -> Query { Query().setting(key, value) }
