@@ -19,12 +19,32 @@ public struct RESTTransport: Transport, TimeLimitingTransport {
 
     package var callTimeout: Duration? { builder.timeout }
 
+    /// Creates a transport over HTTP. `.rest(url)` is shorthand for this initializer.
+    /// - Parameters:
+    ///   - baseURL: The URL of the server, for example `https://api.example.com/v1`, with or without a trailing slash.
+    ///   - headers: The header fields of every request; those of a call take precedence.
+    ///   - timeout: The maximum duration of a call, including redirects, unless the call sets its own; nil for no
+    ///     limit.
+    ///   - queryOptions: How queries become query strings, and whether the server parses the types in them.
+    ///   - maximumResponseBytes: The maximum size of a response in bytes after decompression; 16 MiB by default. File
+    ///     downloads have no limit.
+    ///   - httpClient: The client that sends the requests; nil for a new one, ``PlatformHTTPClient/make()``.
+    public init(
+        _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
+        queryOptions: QueryStringOptions = QueryStringOptions(),
+        maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes, httpClient: (any HTTPClient)? = nil
+    ) {
+        self.init(
+            baseURL, headers: headers, timeout: timeout, queryOptions: queryOptions,
+            maximumResponseBytes: maximumResponseBytes, sendsEmptyObjects: false, httpClient: httpClient)
+    }
+
     package init(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
         queryOptions: QueryStringOptions = QueryStringOptions(),
         maximumResponseBytes: Int = HTTPRequest.defaultMaximumResponseBytes,
         maximumEventBytes: Int = TextLimit.standard,
-        sendsEmptyObjects: Bool = false, httpClient: (any HTTPClient)? = nil
+        sendsEmptyObjects: Bool, httpClient: (any HTTPClient)? = nil
     ) {
         self.maximumEventBytes = maximumEventBytes
         builder = RESTRequestBuilder(
@@ -71,16 +91,7 @@ extension RESTTransport: AddressedTransport {
 }
 
 extension Transport where Self == RESTTransport {
-    /// Creates a transport over HTTP: `FeathersApp(transport: .rest(url))`.
-    /// - Parameters:
-    ///   - baseURL: The URL of the server, for example `https://api.example.com/v1`, with or without a trailing slash.
-    ///   - headers: The header fields of every request; those of a call take precedence.
-    ///   - timeout: The maximum duration of a call, including redirects, unless the call sets its own; nil for no
-    ///     limit.
-    ///   - queryOptions: How queries become query strings, and whether the server parses the types in them.
-    ///   - maximumResponseBytes: The maximum size of a response in bytes after decompression; 16 MiB by default. File
-    ///     downloads have no limit.
-    ///   - httpClient: The client that sends the requests; nil for a new one, ``PlatformHTTPClient/make()``.
+    /// Creates a transport over HTTP, as its initializer does: `FeathersApp(transport: .rest(url))`.
     public static func rest(
         _ baseURL: URL, headers: [String: String] = [:], timeout: Duration? = .seconds(60),
         queryOptions: QueryStringOptions = QueryStringOptions(),

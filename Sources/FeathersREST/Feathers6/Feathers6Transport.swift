@@ -34,7 +34,17 @@ public final class Feathers6Transport: RealTimeTransport, CompositeTransport, Re
     let events: EventStreamClient
     private let runner: ConnectionRunner
 
-    package init(_ url: URL, options: Options = Options()) {
+    /// Creates a transport for a FeathersJS 6 server. `.feathers6(url)` is shorthand for this initializer. Experimental.
+    /// - Parameters:
+    ///   - url: The URL of the server, for example `https://api.example.com/v1`, with or without a trailing slash.
+    ///   - configure: A closure that changes the options, for example `{ $0.path = "events" }`.
+    public convenience init(_ url: URL, _ configure: (inout Options) -> Void = { _ in }) {
+        var options = Options()
+        configure(&options)
+        self.init(url, options: options)
+    }
+
+    package init(_ url: URL, options: Options) {
         rest = RESTTransport(
             url, headers: options.headers, timeout: options.callTimeout, queryOptions: options.queryOptions,
             maximumResponseBytes: options.maximumResponseBytes, maximumEventBytes: options.maximumEventBytes,
@@ -96,15 +106,11 @@ extension Feathers6Transport.Options: SecretHiding {
 }
 
 extension Transport where Self == Feathers6Transport {
-    /// Creates a transport for a FeathersJS 6 server: `FeathersApp(transport: .feathers6(url))`. Experimental.
-    /// - Parameters:
-    ///   - url: The URL of the server, for example `https://api.example.com/v1`, with or without a trailing slash.
-    ///   - configure: A closure that changes the options, for example `{ $0.path = "events" }`.
+    /// Creates a transport for a FeathersJS 6 server, as its initializer does: `FeathersApp(transport:
+    /// .feathers6(url))`. Experimental.
     public static func feathers6(_ url: URL, _ configure: (inout Feathers6Transport.Options) -> Void = { _ in })
         -> Feathers6Transport
     {
-        var options = Feathers6Transport.Options()
-        configure(&options)
-        return Feathers6Transport(url, options: options)
+        Feathers6Transport(url, configure)
     }
 }

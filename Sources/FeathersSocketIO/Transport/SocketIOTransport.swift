@@ -41,7 +41,17 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
     let socketClient: SocketIOClient
     private let runner: ConnectionRunner
 
-    package init(_ url: URL, options: Options = Options()) {
+    /// Creates a transport that stays idle until it is connected. `.socketIO(url)` is shorthand for this initializer.
+    /// - Parameters:
+    ///   - url: The server's scheme, host, and port. A query is sent with the opening requests; a path is ignored.
+    ///   - configure: A closure that changes the options, for example `{ $0.callTimeout = .seconds(30) }`.
+    public convenience init(_ url: URL, _ configure: (inout Options) -> Void = { _ in }) {
+        var options = Options()
+        configure(&options)
+        self.init(url, options: options)
+    }
+
+    package init(_ url: URL, options: Options) {
         origin = Origin(url)
         callTimeout = options.callTimeout
         let timebase = RelativeClock(options.clock)
@@ -118,15 +128,10 @@ public final class SocketIOTransport: RealTimeTransport, CallQueueing, Addressed
 }
 
 extension Transport where Self == SocketIOTransport {
-    /// Creates a transport that stays idle until it is connected: `FeathersApp(transport: .socketIO(url))`.
-    /// - Parameters:
-    ///   - url: The server's scheme, host, and port. A query is sent with the opening requests; a path is ignored.
-    ///   - configure: A closure that changes the options, for example `{ $0.callTimeout = .seconds(30) }`.
+    /// Creates a transport over Socket.IO, as its initializer does: `FeathersApp(transport: .socketIO(url))`.
     public static func socketIO(_ url: URL, _ configure: (inout SocketIOTransport.Options) -> Void = { _ in })
         -> SocketIOTransport
     {
-        var options = SocketIOTransport.Options()
-        configure(&options)
-        return SocketIOTransport(url, options: options)
+        SocketIOTransport(url, configure)
     }
 }

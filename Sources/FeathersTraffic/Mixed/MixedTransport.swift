@@ -29,8 +29,22 @@ public struct MixedTransport: RealTimeTransport, CompositeTransport, ConnectionB
     private let endings = Locked(0)
 
     /// Creates a transport. `clock` measures how much of a call's timeout remains when it falls back to REST.
+    /// Creates a transport that combines a connection and REST. `.mixed(realTime:rest:)` is shorthand for this
+    /// initializer.
+    /// - Parameters:
+    ///   - realTime: The transport with the connection.
+    ///   - rest: The transport without a connection: REST, JSON:API or another one.
+    ///   - configure: Sets which calls use which transport, for example `{ $0["reports"] = .rest }`.
+    public init(
+        realTime: any RealTimeTransport, rest: any Transport, _ configure: (inout TransportRoutes) -> Void = { _ in }
+    ) {
+        var routes = TransportRoutes()
+        configure(&routes)
+        self.init(realTime: realTime, rest: rest, routes: routes)
+    }
+
     package init(
-        realTime: any RealTimeTransport, rest: any Transport, routes: TransportRoutes = TransportRoutes(),
+        realTime: any RealTimeTransport, rest: any Transport, routes: TransportRoutes,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         (self.realTimeTransport, self.restTransport, self.routes) = (realTime, rest, routes)
@@ -162,18 +176,12 @@ extension MixedTransport: SecretHiding {
 }
 
 extension Transport where Self == MixedTransport {
-    /// Returns a transport that combines a connection and REST: `FeathersApp(transport: .mixed(realTime:
-    /// .socketIO(url), rest: .rest(url)))`.
-    /// - Parameters:
-    ///   - realTime: The transport with the connection.
-    ///   - rest: The transport without a connection: REST, JSON:API or another one.
-    ///   - configure: Sets which calls use which transport, for example `{ $0["reports"] = .rest }`.
+    /// Creates a transport that combines a connection and REST, as its initializer does: `FeathersApp(transport:
+    /// .mixed(realTime: .socketIO(url), rest: .rest(url)))`.
     public static func mixed(
         realTime: any RealTimeTransport, rest: any Transport, _ configure: (inout TransportRoutes) -> Void = { _ in }
     ) -> MixedTransport {
-        var routes = TransportRoutes()
-        configure(&routes)
-        return MixedTransport(realTime: realTime, rest: rest, routes: routes)
+        MixedTransport(realTime: realTime, rest: rest, configure)
     }
 }
 
