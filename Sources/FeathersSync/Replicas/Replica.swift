@@ -7,7 +7,7 @@ import Foundation
 /// ```swift
 /// let replica = try await app.replicate(
 ///     messages, .where(.room, room), version: .updatedAt, removals: .softDelete(.deletedAt))
-/// for try await snapshot in replica.live(.sorted(by: .updatedAt, .descending).limit(50)).snapshots {
+/// for try await snapshot in replica.live(.sorted(by: .updatedAt).limit(50)).snapshots {
 ///     show(snapshot)
 /// }
 /// ```
@@ -16,7 +16,7 @@ import Foundation
 /// replica, and the live queries, counts and relations of its service. Events and queued writes change the results as
 /// always. A query that cannot be evaluated on this device goes to the server.
 ///
-/// A replica belongs to the user who is signed in. Another user gets an own one, and sees nothing of this one.
+/// A replica belongs to the user who is signed in. Another user gets another one, and sees nothing of this one.
 public struct Replica<Model: Codable & Sendable>: Sendable {
     let service: Service<Model>
     let stored: StoredReplica

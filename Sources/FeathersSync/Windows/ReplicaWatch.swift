@@ -27,7 +27,7 @@ struct ReplicaWatch: Sendable {
     /// Makes the next attempt.
     mutating func resume() { isPaused = false }
 
-    /// Records that the server could not be asked. After a gap, it can be asked anew.
+    /// Records that the server could not be asked. After a gap, it can be asked again.
     mutating func failed() { (wanted, isPaused) = (.now, wanted != .now) }
 }
 
