@@ -165,7 +165,7 @@ struct RecordReading<Model: Codable & Sendable>: Sendable {
         // From here on, nothing waits.
         guard window.sender.isCurrent else { throw LiveControl.userChanged }
         let judge = try QueryJudge(source.params.query, id: source.id)
-        let decode = source.decoder()
+        let decode = source.decoder(true)
         var (records, rows, missing): ([Model], [ResultRow], [ServiceID]) = ([], [], [])
         for id in ids {
             let row = known[id.known.key]

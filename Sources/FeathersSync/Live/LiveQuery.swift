@@ -114,8 +114,9 @@ struct LiveSource<Element: Sendable>: Sendable {
     let read: @Sendable (JSONValue) throws -> Page<JSONValue>
     /// Whether the elements are the records themselves, so that nothing is decoded.
     var showsRecords = false
-    /// Returns a function that converts records to elements, and returns nil for those to leave out.
-    let decoder: @Sendable () -> (JSONValue) throws -> Element?
+    /// Returns a function that converts records to elements. If it warns, it may return nil for a record to leave out;
+    /// otherwise, it throws.
+    let decoder: @Sendable (_ warns: Bool) -> (JSONValue) throws -> Element?
 }
 
 extension LiveSource {
@@ -124,7 +125,7 @@ extension LiveSource {
         var source = LiveSource<JSONValue>(
             service: service, query: query, params: params, id: id, stores: stores, operators: operators,
             keyFormat: keyFormat, clock: clock, control: control, refusal: refusal, read: read, showsRecords: true,
-            decoder: { { $0 } })
+            decoder: { _ in { $0 } })
         source.relation = relation
         return source
     }
@@ -177,9 +178,11 @@ extension Service {
                 stores: stores, operators: operators,
                 keyFormat: (codec(for: params) as? CodingOptions)?.keys ?? .asIs, refusal: refusal, read: page,
                 showsRecords: Model.self == JSONValue.self
-            ) {
+            ) { warns in
+                var params = params
+                if !warns { params.skipsUndecodableRecords = false }
                 let decode = listDecoder(for: params)
-                return { try decodeListed($0, at: nil, params, decode) }
+                return { [params] in try decodeListed($0, at: nil, params, decode) }
             })
     }
 }

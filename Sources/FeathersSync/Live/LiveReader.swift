@@ -346,7 +346,7 @@ extension LiveSource {
         -> Set<Int>
     {
         var failed: Set<Int> = []
-        let decode = decoder()
+        let decode = decoder(true)
         for row in rows {
             if undecodable.contains(row.version) {
                 failed.insert(row.version)
@@ -364,12 +364,13 @@ extension LiveSource {
     }
 
     /// Decodes a record with pending writes.
+    /// - Parameter decode: Decodes a record, and warns if it cannot, which only the last form of the record does.
     /// - Returns: Nil if the model needs properties that only the server can set.
     func decodeWritten(_ row: ResultRow, _ judge: QueryJudge, _ decode: (JSONValue) throws -> Element?)
         -> Element?
     {
-        let record = judge.select(row.record)
-        if let element = try? decode(record) { return element }
+        let (record, attempt) = (judge.select(row.record), decoder(false))
+        if let element = try? attempt(record) { return element }
         // A provisional id is text, also where a record refers to another one. The model's ids may be numbers, and its own
         // may be missing until the server has responded.
         let outbox = service.app.outbox
@@ -379,8 +380,8 @@ extension LiveSource {
         guard case .object(var object) = numbered else { return nil }
         let isProvisional = record[id]?.string == row.key
         if isProvisional { object[id] = .provisionalNumber(for: row.key) }
-        if let element = try? decode(.object(object)) { return element }
-        guard isProvisional else { return nil }
+        if let element = try? attempt(.object(object)) { return element }
+        guard isProvisional else { return try? decode(record) }
         object[id] = nil
         return try? decode(.object(object))
     }

@@ -141,7 +141,7 @@ struct RelatedReader<Related: Codable & Sendable>: RelatedReading {
 
     private mutating func embed(_ record: JSONValue, in row: ResultRow) throws {
         let id = RelatedKeys.text(record[plan.id]) ?? row.key
-        if let element = try source.decoder()(record) {
+        if let element = try source.decoder(true)(record) {
             read.embedded[row.key] = LiveRow(id: id, record: element, state: .confirmed, write: nil)
         }
     }

@@ -177,6 +177,24 @@ struct LocalStoreTests {
         await app.outbox?.close()
     }
 
+    @Test("reports no record as skipped whose provisional id becomes a number")
+    func number() async throws {
+        let scene = try LocalScene("one")
+        scene.isOnline.withLock { $0 = false }
+        let app = try await scene.app()
+        let lines = Locked<[String]>([])
+        app.use(
+            diagnostics: .closure { event in lines.withLock { $0.append(event.message) } },
+            levels: DiagnosticLevels(.warning))
+        let notes = scene.notes(app)
+        var live = notes.live(.sorted(by: "id")).snapshots.makeAsyncIterator()
+        try await notes.outbox.create(Note(text: "new"))
+        let first = try #require(await live.next())
+        #expect(first.records.map(\.text) == ["new"])
+        #expect(lines.withLock { $0.filter { $0.contains("skipped") } } == [])
+        await app.outbox?.close()
+    }
+
     @Test("replaces a provisional id in the same row, and in the writes that follow")
     func provisional() async throws {
         let scene = try LocalScene("one")
