@@ -16,8 +16,9 @@ public import Observation
 ///     .task(id: saves) { if saves > 0 { await note.save() } }
 /// }
 /// ```
+/// For a sheet, use `.sheet(item: $note) { NoteView(note: $0) }`.
 @MainActor @Observable
-public final class DraftModel<Model: Codable & Sendable> {
+public final class DraftModel<Model: Codable & Sendable>: Identifiable {
     /// The draft as it is now.
     public private(set) var draft: Draft<Model>
     /// Whether the server reports that the record does not exist anymore, or no longer matches the draft's params.
