@@ -2,31 +2,36 @@ import Feathers
 import Foundation
 import Observation
 
-/// The state and the actions of a chat view. It does not depend on SwiftUI, so its tests run on every platform.
+/// The state and the actions of a chat's views. It does not depend on SwiftUI, so its tests run on every platform.
 @MainActor @Observable
 final class ChatModel {
-    let room: String
+    /// The open channel.
+    private(set) var room: String
     let session: SessionModel<ChatUser>
     let connection: ConnectionModel
     let outbox: OutboxModel
     var email = ""
     var password = ""
-    /// The message being written.
-    var draft = ""
+    /// The message being written in the open channel.
+    var draft: String {
+        get { drafts[room] ?? "" }
+        set { drafts[room] = newValue }
+    }
     /// Why the last message could not be stored, or the app does not run; nil if there was no failure.
     private(set) var problem: String?
 
     private let app: FeathersApp
     private let service: Service<ChatMessage>
     private let newest: LiveQueryModel<ChatMessage>
+    private var list: LiveQueryModel<ChatChannel>?
+    private var drafts: [String: String] = [:]
 
-    /// Creates a model of a room. The app needs authentication and a local store.
-    init(_ app: FeathersApp, room: String) {
+    /// Creates a model. The app needs authentication and a local store.
+    init(_ app: FeathersApp, room: String = "lobby") {
         (self.app, self.room) = (app, room)
         (session, connection, outbox) = (SessionModel(app, of: ChatUser.self), ConnectionModel(app), OutboxModel(app))
         service = app.service("messages", of: ChatMessage.self)
-        newest = LiveQueryModel(
-            service.live(.where(.room, room).sorted(by: .id, .descending).limit(50)).including(ChatMessage.author))
+        newest = LiveQueryModel(service.newest(in: room))
     }
 
     /// Returns an app that signs in, and that shows and accepts messages without a connection too.
@@ -39,7 +44,9 @@ final class ChatModel {
         return app
     }
 
-    /// The newest messages with their authors, the latest one last.
+    /// The channels with their last messages.
+    var channels: LiveList<LiveRow<ChatChannel>> { list?.rows ?? [] }
+    /// The newest messages of the open channel with their authors, the latest one last.
     var rows: [LiveRow<ChatMessage>] { newest.rows.reversed() }
     /// Whether there are earlier messages.
     var hasMore: Bool { newest.hasMore && !newest.isLoadingMore }
@@ -71,6 +78,36 @@ final class ChatModel {
 
     /// The id of the user's record.
     var userID: ServiceID? { session.user?.id }
+
+    /// Keeps the channels of the user current, until the view disappears or the user changes.
+    func showChannels() async {
+        list = userID.map { user in
+            LiveQueryModel(
+                app.service("channels", of: ChatChannel.self).live(.sorted(by: .id))
+                    .including(ChatChannel.last, ChatChannel.unread(by: user)))
+        }
+        await list?.run()
+    }
+
+    /// Returns the number of messages of others that nobody has seen.
+    func unreadCount(in channel: LiveRow<ChatChannel>) -> Int {
+        userID.flatMap { channel[ChatChannel.unread(by: $0)] } ?? 0
+    }
+
+    func open(_ channel: LiveRow<ChatChannel>) {
+        guard channel.record.id != room else { return }
+        room = channel.record.id
+        newest.show(service.newest(in: room))
+    }
+
+    /// Marks the messages of others that are shown as read.
+    func markRead() async {
+        for row in rows where row.room == room && row.authorID != userID && row.isRead != true {
+            do { try await service.outbox.patch(row.record, with: ["isRead": true]) } catch {
+                problem = error.userMessage
+            }
+        }
+    }
 
     func showEarlier() async { await newest.loadMore() }
 
@@ -113,5 +150,11 @@ final class ChatModel {
         case .remove: "A removed message"
         default: "Edited message: \(text)"
         }
+    }
+}
+
+extension Service<ChatMessage> {
+    fileprivate func newest(in room: String) -> LiveQuery<ChatMessage> {
+        live(.where(.room, room).sorted(by: .id, .descending).limit(50)).including(ChatMessage.author)
     }
 }

@@ -25,5 +25,5 @@ extension ChatMessage {
 
 extension ChatModel {
     /// A model of an app without a server.
-    static var sample: ChatModel { ChatModel(FeathersApp(), room: "lobby") }
+    static var sample: ChatModel { ChatModel(FeathersApp()) }
 }

@@ -2,59 +2,41 @@
     import Feathers
     import SwiftUI
 
-    /// The channels with the numbers of their unread messages, and the outbox; before that, the sign-in.
+    /// The channels with their last messages and the numbers of unread ones, and the outbox; before that, the sign-in.
     struct ChannelsView: View {
-        let model: ChannelsModel
+        let model: ChatModel
 
         var body: some View {
             NavigationStack {
                 // The user of a stored token is known without a connection.
-                if model.shared.session.identity == nil { SignInView(model: model.shared) } else { channels }
+                if model.session.identity == nil { SignInView(model: model) } else { channels }
             }
             .task { await model.run() }
+            .task(id: model.userID) { await model.showChannels() }
         }
 
         private var channels: some View {
             List {
-                Section(model.shared.status) {
-                    ForEach(model.channels, id: \.room) { channel in
+                Section(model.status) {
+                    ForEach(model.channels) { channel in
                         NavigationLink {
-                            MessagesView(model: channel) { model.markRead(channel) }
+                            MessagesView(model: model).onAppear { model.open(channel) }
                         } label: {
-                            CountedRow(name: channel.room, count: model.unreadCount(in: channel))
+                            VStack(alignment: .leading) {
+                                Text(channel.record.id)
+                                ForEach(channel[ChatChannel.last]) { MessageRow(row: $0) }
+                            }
+                            .badge(model.unreadCount(in: channel))
                         }
                     }
                 }
                 Section {
-                    NavigationLink {
-                        OutboxView(outbox: model.shared.outbox)
-                    } label: {
-                        CountedRow(name: "Outbox", count: model.shared.outbox.entries.count)
-                    }
-                    Button("Log out") { Task { await model.shared.session.logOut() } }
+                    NavigationLink("Outbox") { OutboxView(outbox: model.outbox) }
+                        .badge(model.outbox.entries.count)
+                    Button("Log out") { Task { await model.session.logOut() } }
                 }
             }
             .navigationTitle("Channels")
-        }
-    }
-
-    /// A name, and how many of something there are.
-    struct CountedRow: View {
-        let name: String
-        let count: Int
-
-        var body: some View {
-            HStack {
-                Text(name)
-                Spacer()
-                if count > 0 { Text("\(count)").foregroundStyle(.secondary) }
-            }
-        }
-    }
-
-    #Preview {
-        List {
-            CountedRow(name: "lobby", count: 3); CountedRow(name: "team", count: 0)
         }
     }
 #endif

@@ -5,7 +5,7 @@
 
     /// All screens of the chat, on the server that comes with this package.
     package struct ChatScreens: View {
-        @State private var model: ChannelsModel?
+        @State private var model: ChatModel?
         @State private var problem: String?
 
         package init() {}
@@ -21,7 +21,7 @@
             guard model == nil, let url = URL(string: "http://localhost:3030") else { return }
             do {
                 let folder = URL.applicationSupportDirectory.appending(path: "feathers-demo")
-                model = ChannelsModel(
+                model = ChatModel(
                     try await ChatModel.app(.socketIO(url), in: folder, tokens: KeychainTokenStorage()))
             } catch {
                 problem = error.userMessage

@@ -2,11 +2,9 @@
     import Feathers
     import SwiftUI
 
-    /// The messages of a channel with their authors, and a field for a new one.
+    /// The messages of the open channel with their authors, and a field for a new one.
     struct MessagesView: View {
         @Bindable var model: ChatModel
-        /// Called when a message is shown for the first time.
-        let onShow: () -> Void
 
         @State private var draft: DraftModel<ChatMessage>?
 
@@ -29,16 +27,8 @@
                 .padding()
             }
             .navigationTitle(model.room)
-            .task(id: model.rows.last?.id) { onShow() }
-            .sheet(isPresented: isEditing) { if let draft { DraftView(draft: draft) } }
-        }
-
-        private var isEditing: Binding<Bool> {
-            Binding {
-                draft != nil
-            } set: {
-                if !$0 { draft = nil }
-            }
+            .task(id: model.rows.last?.id) { await model.markRead() }
+            .sheet(item: $draft) { DraftView(draft: $0) }
         }
     }
 

@@ -9,7 +9,7 @@ from .control import Control
 from .errors import FeathersError
 from .memory import MemoryService
 from .refresh_tokens import RefreshTokens
-from .services import Big, Cards, Echo, Errors, HTTPMeta, Members, Messages, People, Slow
+from .services import Big, Cards, Channels, Echo, Errors, HTTPMeta, Members, Messages, People, Slow
 from .users import Users
 
 EVENTS = {"create": "created", "update": "updated", "patch": "patched", "remove": "removed"}
@@ -43,6 +43,7 @@ class Application:
             "todos": MemoryService(multi=True, make_store=shared_store.maker("todos")),
             "single": MemoryService(),
             "cards": Cards(paginate={"default": 10, "max": 100}),
+            "channels": Channels(paginate={"default": 10, "max": 100}),
             "people": People(paginate={"default": 10, "max": 100}),
             "users": users,
             "secured": Secured(first_id=1, multi=True),

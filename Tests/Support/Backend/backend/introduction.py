@@ -14,6 +14,7 @@ SERVICES = {
     "todos": ("records without pages, here a job", f"""URL/todos {JSON} '{{"queue":"mail","text":"Hi","state":"open"}}'"""),
     "single": ("records that are changed one by one", "URL/single"),
     "cards": ("records that refuse outdated changes", "'URL/cards?$limit=5'"),
+    "channels": ("the rooms of the messages", "URL/channels"),
     "people": ("those who add the cards", f"""URL/people {JSON} '{{"id":"ada","name":"Ada"}}'"""),
     "users": ("accounts, without their passwords", "URL/users"),
     "secured": ("needs a sign-in: -H 'Authorization: Bearer ACCESSTOKEN'", "URL/secured"),

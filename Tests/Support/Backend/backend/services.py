@@ -38,6 +38,15 @@ class People(MemoryService):
         return await super().create(context)
 
 
+class Channels(MemoryService):
+    """The channels of a chat, whose ids are the rooms of its messages."""
+
+    def reset(self):
+        super().reset()
+        for name in ("lobby", "random", "team"):
+            self.store.put(name, {"id": name})
+
+
 class Cards(People):
     """Cards of shared boards. A patch may name the version it was made on: if the card has changed since, it is refused."""
 
