@@ -132,7 +132,8 @@ extension FeathersApp {
     ///     a change some time after it has set its date, and because the clocks of several servers differ.
     ///   - params: Sent with every request: header fields, a timeout and your own values.
     /// - Throws: ``FeathersError/Code/badRequest`` if the app has no local store that it writes, or if the query has
-    ///   `$limit`, `$skip`, `$sort`, `$select`, or conditions that cannot be evaluated on this device; and an error that
+    ///   `$limit`, `$skip`, `$sort`, `$select`, or conditions that cannot be evaluated on this device, or if the path has
+    ///   placeholders; and an error that
     ///   names the file if it cannot be read.
     public func replicate<Model: Codable & Sendable>(
         _ service: Service<Model>, _ query: Query<Model> = Query(), version: String,

@@ -39,7 +39,12 @@ extension StoredReplica {
             let limit = query.json["$limit"]?.integer.map { Int(clamping: $0) }
             let skip = query.json["$skip"]?.integer.map { Int(clamping: $0) } ?? 0
             let shown = rows.dropFirst(skip).prefix(limit ?? .max)
-            let source: ResultSource = open.isCurrent ? .server : .stored(since: open.head.date ?? .distantPast)
+            // In this order: a synchronization that begins is not current any more before nothing else is wanted.
+            let isWanted = window.withState { store, _ in
+                open.watch.map { store.watches[$0]?.wanted != nil } ?? true
+            }
+            let isCurrent = !isWanted && self.open?.isCurrent == true
+            let source: ResultSource = isCurrent ? .server : .stored(since: open.head.date ?? .distantPast)
             return ReplicaAnswer(rows: Array(shown), total: isWhole ? rows.count : nil, source: source)
         } catch is ReplicaLost {
             return nil

@@ -25,7 +25,8 @@ struct ReplicaRun: Sendable {
                 try? await replica.lists.clock.sleep(for: Self.longestPause)
             }
         }
-        replica.set(nil)
+        replica.setCurrent(false)
+        replica.report { $0.isUpToDate = false }
     }
 
     /// Follows the records of a user until another one signs in.
@@ -39,8 +40,12 @@ struct ReplicaRun: Sendable {
             return
         }
         let watch = store.watch(ReplicaWatch(open.key.service, replica.judge), wake)
+        replica.setWatch(watch.id)
         replica.wakes(wake)
-        defer { replica.wakes(nil) }
+        defer {
+            replica.setWatch(nil)
+            replica.wakes(nil)
+        }
         wake.yield()
         var pause = Duration.milliseconds(500)
         try await withThrowingDiscardingTaskGroup { group in

@@ -17,8 +17,9 @@ struct ReplicaSync: Sendable {
     }
 
     func run() async throws {
-        store.withState { $0.store.watches[watch.id]?.begin() }
         guard let head = replica.open?.head else { throw ReplicaLost() }
+        replica.setCurrent(false)
+        store.withState { $0.store.watches[watch.id]?.begin() }
         replica.report { ($0.isUpToDate, $0.failure) = (false, nil) }
         // What was removed while a copy was interrupted is not known.
         let isResumed = !head.isComplete && head.cursor != nil
@@ -29,9 +30,9 @@ struct ReplicaSync: Sendable {
             head.date = .current
             if head.compared == nil { head.compared = .current }
         }
-        let isCurrent = store.withState { $0.store.watches[watch.id]?.wanted == nil }
-        replica.setCurrent(isCurrent)
-        replica.report { $0.isUpToDate = isCurrent }
+        replica.setCurrent(true)
+        let isUpToDate = store.withState { $0.store.watches[watch.id]?.wanted == nil }
+        replica.report { $0.isUpToDate = isUpToDate }
         // What was shown in the meantime says that it may be older.
         store.change { $0.store.askAgain() }
     }

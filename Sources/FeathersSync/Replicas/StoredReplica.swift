@@ -11,8 +11,10 @@ final class StoredReplica: Sendable {
     struct Open: Sendable {
         let key: ListKey
         var head: ReplicaHead
-        /// Whether the server has nothing else, so far as is known.
+        /// Whether everything was read that was wanted then.
         var isCurrent = false
+        /// What says whether more is wanted now; nil while nothing keeps the replica up to date.
+        var watch: ReplicaWatch.ID?
     }
 
     private struct State: Sendable {
@@ -49,6 +51,11 @@ final class StoredReplica: Sendable {
         if let name = filter.json.keys.first(where: { ["$limit", "$skip", "$sort", "$select"].contains($0) }) {
             throw FeathersError.refused("A replica of service '\(path)' has all of its records: leave out '\(name)'")
         }
+        guard source.params.route.isEmpty else {
+            throw FeathersError.refused(
+                "A replica of service '\(path)' needs a path without placeholders, of which events do not say the values"
+            )
+        }
         judge = try QueryJudge(filter.joined(with: removals.condition), id: source.id, operators: source.operators)
         guard judge.canJudge else {
             throw FeathersError.refused(
@@ -79,6 +86,9 @@ final class StoredReplica: Sendable {
     }
 
     func setCurrent(_ isCurrent: Bool) { state.withLock { $0.open?.isCurrent = isCurrent } }
+
+    /// Sets what says whether more is wanted.
+    func setWatch(_ watch: ReplicaWatch.ID?) { state.withLock { $0.open?.watch = watch } }
 
     /// Reads what is stored for a user, or begins to store it.
     func open(for identity: Identity?) async throws -> Open? {

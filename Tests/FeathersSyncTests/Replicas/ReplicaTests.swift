@@ -65,8 +65,10 @@ struct ReplicaTests {
             scene.server.transport.drop(.transportClose)
             scene.server.put(1, ["room": "a"])
             scene.server.remove(3)
-            scene.server.isOnline.withLock { $0 = true }
             scene.server.transport.restore()
+            // Nothing says that there is nothing else.
+            while let snapshot = try await snapshots.next(), snapshot.source == .server {}
+            scene.server.isOnline.withLock { $0 = true }
             let expected = scene.expected(["room": "a"])
             while let snapshot = try await snapshots.next() {
                 if snapshot.source == .server, snapshot.records.map(\.text).sorted() == expected { break }

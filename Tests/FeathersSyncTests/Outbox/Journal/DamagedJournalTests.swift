@@ -54,9 +54,9 @@ struct DamagedJournalTests {
     func laterVersion() throws {
         let database = try Database.open(
             "writes.outbox", in: SafeDirectory.make(folder.url.path), JournalTables.schema)
-        try database.execute("PRAGMA user_version = 5")
+        try database.execute("PRAGMA user_version = 6")
         database.close()
-        try expectRefusal("it has version 5; only 4 is supported", folder)
+        try expectRefusal("it has version 6; only 5 is supported", folder)
     }
 
     @Test("A file of an earlier version is set aside as it is, and an empty one takes its place")
