@@ -120,7 +120,7 @@ extension FeathersApp {
     ///
     /// It is copied in pages while the app is running, and resumed if the app ends meanwhile. Later, only what has
     /// changed is read. Any FeathersJS server will do, if its records have a version: a date or a whole number that each
-    /// change sets to a greater value, with an index in the database.
+    /// change sets to a greater value than any record had before, with an index in the database.
     /// - Parameters:
     ///   - service: The service.
     ///   - query: The conditions that name the part. Those that change are better left to queries: a record that leaves

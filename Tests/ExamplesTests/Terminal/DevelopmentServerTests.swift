@@ -42,7 +42,7 @@ struct DevelopmentServerTests {
         let server = try await DevelopmentServer()
         let services = section("Services", of: server.terminal.lines)
         let calls = services.filter { $0.hasPrefix("curl ") }
-        #expect(calls.count == 15 && services.count == 30)
+        #expect(calls.count == 16 && services.count == 32)
         for call in calls {
             let output = try await SiblingProgram.onThread {
                 let (process, output) = (ChildProcess(), Pipe())

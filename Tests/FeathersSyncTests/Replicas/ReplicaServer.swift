@@ -25,6 +25,8 @@ final class ReplicaServer: Sendable {
     let page: Int
     let state = Locked(State())
     let isOnline = Locked(true)
+    /// The number of requests after which the server cannot be reached.
+    let requestLimit = Locked(Int.max)
     /// Whether changes reach the app as events.
     let sendsEvents = Locked(true)
     let transport: StubRealTimeTransport
@@ -113,7 +115,7 @@ final class ReplicaServer: Sendable {
     }
 
     private func respond(to request: ServiceRequest) throws -> JSONValue {
-        guard isOnline.withLock(\.self) else {
+        guard isOnline.withLock(\.self), state.withLock(\.requests.count) < requestLimit.withLock(\.self) else {
             throw FeathersError(.unavailable, "The server cannot be reached", execution: .neverSent)
         }
         state.withLock { $0.requests.append(request.params.query) }
