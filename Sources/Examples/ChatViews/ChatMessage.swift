@@ -29,7 +29,7 @@ struct ChatChannel: Codable, Queryable, Identifiable {
     private static let messages = relation(toMany: ChatMessage.self, at: "messages", by: .room)
     static let last = messages.latest(1).including(ChatMessage.author)
 
-    /// The number of messages of others that nobody has seen.
+    /// The number of messages of others that no one has seen.
     static func unread(by user: ServiceID) -> Relation<ChatChannel, Int?> {
         messages.count(where: .where(.isRead, .notEquals(true)).where(.authorID, .notEquals(user)))
     }

@@ -89,7 +89,7 @@ final class ChatModel {
         await list?.run()
     }
 
-    /// Returns the number of messages of others that nobody has seen.
+    /// Returns the number of messages of others that no one has seen.
     func unreadCount(in channel: LiveRow<ChatChannel>) -> Int {
         userID.flatMap { channel[ChatChannel.unread(by: $0)] } ?? 0
     }
