@@ -18,6 +18,8 @@ struct ReplicaCursor: Sendable {
     /// The id behind which the records of one version are read; nil if they are read in the order of versions.
     private var tie: JSONValue??
     private(set) var isOver = false
+    /// Whether the records of one version are read.
+    var isTie: Bool { tie != nil }
     /// The latest version that was received.
     private(set) var last: ReplicaVersion?
 

@@ -47,6 +47,7 @@ struct ReplicaSync: Sendable {
         while !cursor.isOver {
             let begun = replica.lists.clock.now
             let (page, asked) = try await ask(cursor.next)
+            if page.isEmpty, !cursor.isTie, let start = cursor.start { try await checkVersions(from: start) }
             try cursor.received(page, asked: asked)
             let isOver = cursor.isOver
             if head.cursor == nil, let total = page.total {
@@ -62,6 +63,18 @@ struct ReplicaSync: Sendable {
                 try await replica.lists.clock.sleep(for: replica.lists.clock.now - begun)
             }
         }
+    }
+
+    /// Checks that there are no records from a version on, because none were found: a server may compare it as text, or
+    /// text with its dates.
+    private func checkVersions(from start: ReplicaVersion) async throws {
+        let query = replica.filter.sorted(by: replica.version, .descending).limit(1)
+        let (page, _) = try await app.asOwnWork { try await source.page(query) }
+        guard let newest = ReplicaVersion(page.first?[replica.version]), !(newest < start) else { return }
+        throw FeathersError(
+            .generalError,
+            "Service '\(source.service.path)' does not find records by the '\(replica.version)' that it has sent: it may "
+                + "compare it as text, or text with dates", execution: .answered)
     }
 
     /// Requests a page, and takes its records.

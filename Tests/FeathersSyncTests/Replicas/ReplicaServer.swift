@@ -27,6 +27,8 @@ final class ReplicaServer: Sendable {
     let isOnline = Locked(true)
     /// The number of requests after which the server cannot be reached.
     let requestLimit = Locked(Int.max)
+    /// Whether conditions on times find nothing, as if the database compared text with dates.
+    let comparesText = Locked(false)
     /// Whether changes reach the app as events.
     let sendsEvents = Locked(true)
     let transport: StubRealTimeTransport
@@ -108,6 +110,7 @@ final class ReplicaServer: Sendable {
                 ? state.deletions
                 : state.records.filter { !state.hidden.contains($0.key) }.sorted { $0.key < $1.key }.map(\.value)
         }
+        if comparesText.withLock(\.self), query.json["updatedAt"] != nil { return [] }
         let matcher = try QueryMatcher(precise)
         var found = records.map { JSONValue.object($0) }.filter(matcher.matches)
         if let sorter = try QuerySorter(precise) { found = sorter.sorted(found) }

@@ -204,4 +204,19 @@ struct ReplicaTests {
             }
         }
     }
+
+    @Test("says that a server does not find records by their versions, instead of missing some")
+    func comparingText() async throws {
+        let scene = try ReplicaScene(page: 10)
+        scene.fill(30)
+        scene.server.comparesText.withLock { $0 = true }
+        try await scene.run { app in
+            let replica = try await scene.replica(app)
+            for await progress in replica.progress {
+                guard let failure = progress.failure else { continue }
+                #expect(failure.message.contains("'updatedAt'") && !progress.isComplete)
+                break
+            }
+        }
+    }
 }
