@@ -27,6 +27,13 @@ extension Mistake {
             let people = try await board().service("people", of: Person.self)
             return try await thrown { _ = try await first(people.live().including(newest)) }
         },
+        Mistake("The latest of a relation by an array of ids", "Card.readers.latest(1)") { _ in
+            let cards = try await board().service("cards", of: Card.self)
+            try await cards.patch(1, with: ["readerIDs": [1]])
+            let latest =
+                Card.readers.latest(1)
+            return try await thrown { _ = try await first(cards.live().including(latest)) }
+        },
     ]
 
     /// Lists that cannot be followed, and do not grow.
@@ -43,6 +50,11 @@ extension Mistake {
             let app = FeathersApp()
             try await app.use(MemoryService(id: "_id", records: [["_id": "a", "name": "Ada"]]), at: "people")
             return try await thrown { _ = try await first(app.service("people", of: Person.self).live()) }
+        },
+        Mistake("A replica in an app without a local store", "app.replicate(cards, version: .id)") { _ in
+            let app = try await board()
+            let cards = app.service("cards", of: Card.self)
+            return try await thrown { _ = try await app.replicate(cards, version: .id) }
         },
         Mistake("A count of a service without pagination", "cards.liveCount()") { _ in
             let cards = try await board().service("cards", of: Card.self)
@@ -98,10 +110,12 @@ struct Card: Codable, Queryable {
     var id: Int
     var text: String
     var authorID: Int
+    var readerIDs: [Int]?
 
-    enum CodingKeys: String, CodingKey { case id, text, authorID }
+    enum CodingKeys: String, CodingKey { case id, text, authorID, readerIDs }
 
     static let author = relation(to: Person.self, at: "people", by: .authorID)
+    static let readers = relation(toMany: Person.self, at: "people", byAll: .readerIDs)
 }
 
 /// The author of cards.
