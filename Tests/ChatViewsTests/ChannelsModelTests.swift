@@ -106,6 +106,29 @@ final class ChannelsModelTests {
         }
     }
 
+    @Test("The next start shows the same channels without a connection, and what is written then is sent later")
+    func offlineStart() async throws {
+        try await say("hers", in: "lobby")
+        try await withModel { model in
+            try await observed { shown(model) == ["lobby 1 Grace: hers", "team 0"] && model.rows.count == 1 }
+        }
+        transport.drop(.pingTimeout)
+        let app = try await ChatModel.app(transport, in: folder, tokens: tokens)
+        let model = ChatModel(app)
+        let running = Task { await model.run() }
+        try await observed { model.userID != nil }
+        let showing = Task { await model.showChannels() }
+        try await observed { shown(model) == ["lobby 1 Grace: hers", "team 0"] && model.rows.count == 1 }
+        model.draft = "mine"
+        await model.send()
+        try await observed { model.rows.count == 2 }
+        transport.restore()
+        try await observed { model.outbox.entries.isEmpty && shown(model).first == "lobby 1 Ada: mine" }
+        for task in [running, showing] { task.cancel() }
+        for task in [running, showing] { await task.value }
+        await app.outbox?.close()
+    }
+
     @Test("An author has a name where ids are numbers, and edits their own messages, without a connection too")
     func edits() async throws {
         try await withModel { lobby in

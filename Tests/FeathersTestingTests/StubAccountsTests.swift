@@ -40,6 +40,22 @@ struct StubAccountsTests {
         #expect(app.identity?.name == "1")
     }
 
+    @Test("an app knows its user when it starts without a server")
+    func offlineStart() async throws {
+        let (transport, tokens) = (StubTransport(services: services), InMemoryTokenStorage())
+        transport.stub(
+            StubAccounts(["ada@example.com": "secret"], users: ["ada@example.com": ["id": 1, "name": "Ada"]]))
+        let first = FeathersApp(transport: transport)
+        try first.use(authentication: AuthenticationOptions(storage: tokens))
+        try await signIn(first)
+        let app = FeathersApp(
+            transport: StubTransport { _ in throw FeathersError(.unavailable, "No server", execution: .neverSent) })
+        try app.use(authentication: AuthenticationOptions(storage: tokens))
+        await #expect(throws: FeathersError.self) { try await app.service("messages").find() }
+        #expect(app.identity?.name == "1")
+        #expect(try app.user(of: JSONValue.self)?["name"] == "Ada")
+    }
+
     @Test("without a connection, calls need the token of a sign-in, until the log-out")
     func requests() async throws {
         let transport = StubTransport(services: services)

@@ -103,11 +103,6 @@ enum ReplicaTables {
 
     private static func date(_ date: Date) -> SQLiteValue { .double(date.timeIntervalSinceReferenceDate) }
 
-    /// Whether a list is a replica.
-    static func isReplica(_ list: Int, in database: Database) throws -> Bool {
-        try database.integer("SELECT count(*) FROM replicas WHERE list = ?", SQLiteValue(list)) == 1
-    }
-
     // MARK: Members
 
     /// Places in a replica what is newer than its last change, as the rules of its query say.
@@ -237,9 +232,11 @@ enum ReplicaTables {
     /// Removes what belongs to lists that are gone.
     static func removeRemains(in database: Database) throws {
         try database.execute("DELETE FROM replicas WHERE list NOT IN (SELECT number FROM lists)")
-        let lists = try database.rows(
-            "SELECT DISTINCT list FROM members WHERE list NOT IN (SELECT list FROM replicas)"
-        ) { $0.integer(0) ?? 0 }
-        for list in lists { try database.execute("DELETE FROM members WHERE list = ?", .integer(list)) }
+        var last: Int64 = 0
+        while let next = try database.integer("SELECT min(list) FROM members WHERE list > ?", .integer(last)) {
+            last = next
+            let isReplica = try database.integer("SELECT count(*) FROM replicas WHERE list = ?", .integer(next)) == 1
+            if !isReplica { try database.execute("DELETE FROM members WHERE list = ?", .integer(next)) }
+        }
     }
 }

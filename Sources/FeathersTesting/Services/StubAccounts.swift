@@ -1,5 +1,6 @@
 public import FeathersCore
 import FeathersSupport
+import Foundation
 
 /// The accounts of a stub server with sign-in: who may sign in, and which tokens are valid.
 ///
@@ -9,7 +10,8 @@ import FeathersSupport
 /// try await app.authenticate(.local(email: "ada@example.com", password: "secret"))
 /// ```
 ///
-/// The service `authentication` signs in with the strategies `local` and `jwt`, as FeathersJS does. A user's record has
+/// The service `authentication` signs in with the strategies `local` and `jwt`, as FeathersJS does, and issues tokens
+/// that name the user. A user's record has
 /// the email address as its `id` and `email`, unless `users` says otherwise. Every other call
 /// that is not made by a user who is signed in fails with `FeathersError.Code.notAuthenticated`, even if a stub is
 /// registered for it. Over a connection, the user is the connection's, until it ends.
@@ -64,7 +66,7 @@ public final class StubAccounts: Sendable {
                     state.passwords[email] == password
                 else { throw FeathersError(.notAuthenticated, "Invalid login") }
                 state.issued += 1
-                token = "token-\(state.issued)"
+                token = try newToken(state.issued, of: email)
                 state.tokens[token] = email
             case "jwt": token = data["accessToken"]?.string ?? ""
             default: throw FeathersError(.badRequest, "Authentication information has invalid strategy")
@@ -76,9 +78,24 @@ public final class StubAccounts: Sendable {
     }
 
     private func response(_ token: String, _ email: String) -> JSONValue {
+        ["accessToken": .string(token), "user": .object(user(email))]
+    }
+
+    private func user(_ email: String) -> JSONObject {
         var user: JSONObject = ["id": .string(email), "email": .string(email)]
         for (property, value) in properties[email] ?? [:] { user[property] = value }
-        return ["accessToken": .string(token), "user": .object(user)]
+        return user
+    }
+
+    /// Returns a JSON Web Token that names the user, as those of FeathersJS do, so that an app knows its user when it
+    /// starts without a connection.
+    private func newToken(_ number: Int, of email: String) throws -> String {
+        let id = user(email)["id"].flatMap { ServiceID($0)?.key } ?? email
+        let parts: [JSONValue] = [["alg": "none"], ["sub": .string(id), "jti": .string("\(number)")], "stub"]
+        return try parts.map { part in
+            Data(try part.serialized()).base64EncodedString()
+                .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        }.joined(separator: ".")
     }
 
     private func logOut(_ request: ServiceRequest, over connection: Int?) throws -> JSONValue {
