@@ -13,6 +13,23 @@ struct StoredRecord: Sendable {
     let json: [UInt8]?
 }
 
+extension Collection<StoredRecord> {
+    /// Returns the records, nil for those that were removed. Parsed as one text, so that they share the strings that are
+    /// equal, as the records of a page do.
+    /// - Throws: ``DamagedList`` if a record is not JSON.
+    func values() throws -> [JSONValue?] {
+        var text = [UInt8(ascii: "[")]
+        for record in self {
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            text += record.json ?? Array("null".utf8)
+        }
+        text.append(UInt8(ascii: "]"))
+        guard let values = try? JSONValue(parsing: text[...], maximumDepth: 2048).array, values.count == count
+        else { throw DamagedList() }
+        return zip(self, values).map { $0.json == nil ? nil : $1 }
+    }
+}
+
 /// The tables of records.
 ///
 ///     services  one row for each user, service and route; and one for each list whose records are its own

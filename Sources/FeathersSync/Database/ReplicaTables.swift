@@ -114,7 +114,7 @@ enum ReplicaTables {
         var (change, number) = (head.change + 1, 0)
         while true {
             let newer = try RecordTables.records(of: head.service, after: change, number, atMost: 1_000, in: database)
-            for (record, value) in zip(newer, try parsed(newer)) {
+            for (record, value) in zip(newer, try newer.values()) {
                 let isMember = value.map(judge.matches) ?? false
                 let was = try remove(record.number, from: head.list, in: database)
                 head.count += (isMember ? 1 : 0) - (was ? 1 : 0)
@@ -148,19 +148,6 @@ enum ReplicaTables {
         }
     }
 
-    /// Parsed as one text, so that the values share the strings that are equal.
-    static func parsed(_ records: [StoredRecord]) throws -> [JSONValue?] {
-        var text = [UInt8(ascii: "[")]
-        for record in records {
-            if text.count > 1 { text.append(UInt8(ascii: ",")) }
-            text += record.json ?? Array("null".utf8)
-        }
-        text.append(UInt8(ascii: "]"))
-        guard let values = try? JSONValue(parsing: text[...], maximumDepth: 2048).array, values.count == records.count
-        else { throw DamagedList() }
-        return zip(records, values).map { $0.json == nil ? nil : $1 }
-    }
-
     private static func changeIndexes(
         of head: ReplicaHead, to indexes: [String], _ names: [UInt8], in database: Database
     ) throws {
@@ -172,7 +159,7 @@ enum ReplicaTables {
                 SQLiteValue(head.list), SQLiteValue(last)
             ) { try $0.requiredNumber(0) }
             let records = try records(numbers, in: database)
-            for (record, value) in zip(records, try parsed(records)) {
+            for (record, value) in zip(records, try records.values()) {
                 if let value { try add(record.number, value, indexes, to: head.list, in: database) }
             }
             guard let next = numbers.last else { break }

@@ -174,19 +174,9 @@ extension QueryJudge {
     /// - Parameter first: The index of the first one in the list.
     /// - Throws: ``DamagedList`` if a record is not JSON, or has another id than it was stored with.
     func storedRows(of records: ArraySlice<StoredRecord>, from first: Int) throws -> [ResultRow] {
-        // Parsed as one text, so that they share the strings that are equal, as the records of a page do.
-        var text = [UInt8(ascii: "[")]
-        for stored in records {
-            if text.count > 1 { text.append(UInt8(ascii: ",")) }
-            text += stored.json ?? []
-        }
-        text.append(UInt8(ascii: "]"))
-        guard let values = try? JSONValue(parsing: text[...], maximumDepth: 2048).array,
-            values.count == records.count
-        else { throw DamagedList() }
-        return try zip(first..., zip(records, values)).map { index, pair in
+        return try zip(first..., zip(records, records.values())).map { index, pair in
             let (stored, record) = pair
-            guard key(of: record) == stored.key else { throw DamagedList() }
+            guard let record, key(of: record) == stored.key else { throw DamagedList() }
             let sortValue = sorter?.firstValue { record[$0] }
             return ResultRow(
                 Record(stored.key, record), sortValue: sortValue, place: (index + 1) * Window.placeStep)

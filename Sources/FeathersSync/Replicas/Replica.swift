@@ -131,7 +131,9 @@ extension FeathersApp {
     ///   - overlap: How much earlier than the last known change the next differences begin, because a server may store
     ///     a change some time after it has set its date, and because the clocks of several servers differ.
     ///   - params: Sent with every request: header fields, a timeout and your own values.
-    /// - Throws: ``FeathersError/Code/badRequest`` if the app has no local store that it writes, or if the query has
+    /// - Returns: The replica; the one that there is if it has been called with the same arguments before.
+    /// - Throws: ``FeathersError/Code/conflict`` if there is one of the same records that is kept in another way;
+    ///   ``FeathersError/Code/badRequest`` if the app has no local store that it writes, or if the query has
     ///   `$limit`, `$skip`, `$sort`, `$select`, or conditions that cannot be evaluated on this device, or if the path has
     ///   placeholders; and an error that
     ///   names the file if it cannot be read.
@@ -153,16 +155,17 @@ extension FeathersApp {
         for name in indexes where !names.contains(name) { names.append(name) }
         let replica = try StoredReplica(
             source.ofRecords, version: version, removals: removals.removals, indexes: names, overlap: overlap, lists)
-        let key = replica.key(for: nil)?.text
-        if let known = lists.replicas.all.first(where: {
-            $0.source.service.path.isExactly(service.path) && $0.key(for: nil)?.text == key
-        }) {
-            return Replica(service, known, params)
+        // Opened first, so that queries are answered from the beginning.
+        if !lists.replicas.all.contains(where: { $0.hasRecords(of: replica) }) {
+            _ = try await replica.open(for: resolvedSender().identity)
         }
-        let sender = await resolvedSender()
-        _ = try await replica.open(for: sender.identity)
-        lists.replicas.add(replica)
-        return Replica(service, replica, params)
+        let known = lists.replicas.added(replica)
+        guard known === replica || known.isKept(as: replica) else {
+            throw FeathersError(
+                .conflict, "\(what) with these conditions has other removals, indexes or another overlap already",
+                execution: .neverSent)
+        }
+        return Replica(service, known, params)
     }
 
     /// Keeps a part of a service on this device.

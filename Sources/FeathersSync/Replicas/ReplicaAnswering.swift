@@ -46,7 +46,14 @@ extension StoredReplica {
             let isCurrent = !isWanted && self.open?.isCurrent == true
             let source: ResultSource = isCurrent ? .server : .stored(since: open.head.date ?? .distantPast)
             return ReplicaAnswer(rows: Array(shown), total: isWhole ? rows.count : nil, source: source)
-        } catch is ReplicaLost {
+        } catch {
+            if error is CancellationError { throw error }
+            if !(error is ReplicaLost) {
+                source.service.app.diagnostics.log(
+                    .warning, .localStore,
+                    "The replica of service '\(source.service.path)' cannot be read, so the server is asked: \(error)",
+                    [.path: .string(source.service.path)], error: error)
+            }
             return nil
         }
     }
@@ -116,7 +123,7 @@ extension StoredReplica {
                 }
                 let read = try ReplicaTables.records(next.numbers, in: database)
                 records += read
-                found += try ReplicaTables.parsed(read).count { $0.map(judge.matches) ?? false }
+                found += try read.values().count { $0.map(judge.matches) ?? false }
                 skipped += next.numbers.count
                 isWhole = !next.hasMore
                 if isWhole || found >= wanted { return }

@@ -1,9 +1,9 @@
 public import FeathersCore
 
 /// How a replica learns which records were removed while the app was away.
-struct ReplicaRemovals: Sendable {
+struct ReplicaRemovals: Sendable, Equatable {
     /// A service whose records name the removed ones.
-    struct Log: Sendable {
+    struct Log: Sendable, Equatable {
         let path: String
         /// The property with the id of the removed record.
         let id: String

@@ -19,7 +19,6 @@ struct ReplicaSearch: Sendable {
     /// The position of the first sorted property among the indexes.
     private var sorted: (index: Int, isDescending: Bool)?
 
-    /// - Parameter keys: The conditions of a relation's keys, beside those of the query.
     init(_ query: Query<JSONValue>, of list: Int, _ indexes: [String]) {
         self.list = list
         for (index, name) in indexes.enumerated() {

@@ -195,7 +195,7 @@ struct ReplicaSync: Sendable {
         return try await replica.lists.database.read { [id = source.id] database in
             try keys.sorted().compactMap { key in
                 guard let record = try RecordTables.record(key, of: head.service, in: database),
-                    let value = try ReplicaTables.parsed([record]).first ?? nil
+                    let value = try [record].values().first ?? nil
                 else { return nil }
                 return value[id].flatMap { ServiceID($0) }
             }

@@ -19,6 +19,7 @@ final class StoredReplica: Sendable {
 
     private struct State: Sendable {
         var open: Open?
+        var progress = ReplicaProgress()
         var isRemoved = false
         var wake: AsyncStream<Void>.Continuation?
     }
@@ -63,6 +64,18 @@ final class StoredReplica: Sendable {
         }
     }
 
+    /// Whether another replica has the same records, as the server shows them to the same requests.
+    func hasRecords(of other: StoredReplica) -> Bool {
+        source.service.path.isExactly(other.source.service.path) && source.id.isExactly(other.source.id)
+            && filter == other.filter && source.params.headers == other.source.params.headers
+            && version.isExactly(other.version) && removals.mark == other.removals.mark
+    }
+
+    /// Whether another replica of the same records is kept in the same way.
+    func isKept(as other: StoredReplica) -> Bool {
+        removals == other.removals && indexes == other.indexes && overlap == other.overlap
+    }
+
     // MARK: The present user
 
     /// Returns the key under which the replica of a user is stored; nil if it is not.
@@ -102,10 +115,13 @@ final class StoredReplica: Sendable {
         return open
     }
 
+    /// Changes the progress. Answers and a synchronization may do so at the same time.
     func report(_ change: (inout ReplicaProgress) -> Void) {
-        var next = progress.current
-        change(&next)
-        progress.set(next)
+        state.withLock { state in
+            change(&state.progress)
+            progress.enqueue(state.progress)
+        }
+        progress.deliver()
     }
 
     /// Stores what was reported, and changes the head in the same step.
@@ -128,8 +144,13 @@ final class StoredReplica: Sendable {
         }
         // The user may have left.
         guard let head = saved.withLock(\.self) else { throw ReplicaLost() }
-        state.withLock { $0.open?.head = head }
-        report { $0.update(head) }
+        let isLatest = state.withLock { state in
+            // Another one may have been stored later, and be here first.
+            guard let known = state.open?.head, known.change <= head.change else { return false }
+            state.open?.head = head
+            return true
+        }
+        if isLatest { report { $0.update(head) } }
     }
 
     // MARK: Removing
@@ -164,12 +185,18 @@ final class StoredReplicas: Sendable {
 
     private let state = Locked(State())
 
-    func add(_ replica: StoredReplica) {
-        let begin = state.withLock { state in
+    /// Adds a replica, unless there is one of the same records.
+    /// - Returns: That one, or the new one.
+    func added(_ replica: StoredReplica) -> StoredReplica {
+        let (known, begin) = state.withLock { state in
+            if let known = state.all.first(where: { $0.hasRecords(of: replica) }) {
+                return (known, AsyncStream<StoredReplica>.Continuation?.none)
+            }
             state.all.append(replica)
-            return state.begin
+            return (replica, state.begin)
         }
         begin?.yield(replica)
+        return known
     }
 
     func remove(_ replica: StoredReplica) { state.withLock { $0.all.removeAll { $0 === replica } } }

@@ -192,6 +192,20 @@ struct ReplicaTests {
         }
     }
 
+    @Test("is one for the same arguments, and refuses other ones for the same records")
+    func twice() async throws {
+        let scene = try ReplicaScene()
+        let app = try await scene.app()
+        let first = try await scene.replica(app)
+        #expect(try await scene.replica(app).stored === first.stored)
+        #expect(try await scene.replica(app, .where(.room, "a")).stored !== first.stored)
+        let conflict = await #expect(throws: FeathersError.self) {
+            _ = try await app.replicate(scene.messages(app), version: .updatedAt, removals: scene.removals())
+        }
+        #expect(conflict?.code == .conflict)
+        await app.outbox?.close()
+    }
+
     @Test("refuses what it cannot keep")
     func refusals() async throws {
         let scene = try ReplicaScene()
